@@ -1,0 +1,285 @@
+//! The JSON engine: one resumable pass over the bytes that copies what nobody touched and asks a [`Judge`] about the
+//! rest. It promises byte-exactness, bounded memory and any chunking; it refuses to know what a rule or a finding is.
+
+use std::fmt;
+
+/// Which entry of a [`selector::Program`] a node was hit by: the entry's position in the list it was compiled from.
+/// Smaller comes first in rule order.
+pub type EntryId = u16;
+
+/// The way from the root to a node. Kept up to date by the engine; rendered only when someone asks.
+#[derive(Debug, Default)]
+pub struct Path {
+    names: String,
+    steps: Vec<Step>,
+}
+
+/// One step of a [`Path`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// A member name: where it starts in `names`.
+    Name(usize),
+    /// An element's index.
+    Index(u64),
+}
+
+/// One step of a [`Path`], as it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Segment<'a> {
+    /// A member name, decoded.
+    Name(&'a str),
+    /// An element's index.
+    Index(u64),
+}
+
+impl Path {
+    /// The steps from the root to the node.
+    pub fn segments(&self) -> impl DoubleEndedIterator<Item = Segment<'_>> {
+        (0..self.steps.len()).map(|i| self.segment(i))
+    }
+
+    /// How deep the node lies; the root is 0.
+    pub fn depth(&self) -> usize {
+        self.steps.len()
+    }
+
+    fn segment(&self, i: usize) -> Segment<'_> {
+        match self.steps.get(i) {
+            Some(Step::Index(n)) => Segment::Index(*n),
+            Some(Step::Name(start)) => {
+                let end = self.steps.iter().skip(i + 1).find_map(|s| match s {
+                    Step::Name(at) => Some(*at),
+                    Step::Index(_) => None,
+                });
+                Segment::Name(self.names.get(*start..end.unwrap_or(self.names.len())).unwrap_or(""))
+            }
+            None => Segment::Name(""),
+        }
+    }
+
+    /// Goes down to a member.
+    pub fn push_name(&mut self, name: &str) {
+        self.steps.push(Step::Name(self.names.len()));
+        self.names.push_str(name);
+    }
+
+    /// Goes down to an element.
+    pub fn push_index(&mut self, index: u64) {
+        self.steps.push(Step::Index(index));
+    }
+
+    /// Goes back up one step.
+    pub fn pop(&mut self) {
+        if let Some(Step::Name(start)) = self.steps.pop() {
+            self.names.truncate(start);
+        }
+    }
+}
+
+/// Renders as RFC 9535 JSONPath with every index templated to `[*]`: `$.users[*].email`.
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("$")?;
+        for segment in self.segments() {
+            match segment {
+                Segment::Index(_) => f.write_str("[*]")?,
+                Segment::Name(name) if is_shorthand(name) => write!(f, ".{name}")?,
+                Segment::Name(name) => {
+                    f.write_str("['")?;
+                    for c in name.chars() {
+                        match c {
+                            '\'' | '\\' => write!(f, "\\{c}")?,
+                            c if c.is_control() => write!(f, "\\u{:04x}", c as u32)?,
+                            c => write!(f, "{c}")?,
+                        }
+                    }
+                    f.write_str("']")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_shorthand(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_') && chars.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// A value without children, decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scalar<'a> {
+    /// A string, escapes resolved.
+    String(&'a str),
+    /// A number, as it was written.
+    Number(&'a str),
+    /// `true` or `false`.
+    Bool(bool),
+    /// `null`.
+    Null,
+}
+
+/// Which container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Container {
+    /// `{…}`
+    Object,
+    /// `[…]`
+    Array,
+}
+
+/// A node, as the judge sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Node<'a> {
+    /// Where it lies.
+    pub path: &'a Path,
+    /// Which entries of the program select it, ascending. For a keep-only entry a hit means that the node lies
+    /// *outside* of what is kept.
+    pub hits: &'a [EntryId],
+}
+
+/// What is to happen to a scalar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edit {
+    /// Nothing.
+    Keep,
+    /// The member or element goes, with one separator. At the root the value becomes `null`.
+    Remove,
+    /// The value becomes the JSON text in [`Edits::json`].
+    Replace,
+    /// Parts of the string (or key) change as [`Edits::splices`] says; its other bytes, escapes included, stay.
+    Splice,
+    /// The body must not pass: stop reading.
+    Stop,
+}
+
+/// What is to happen to a container, asked before its first child is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// Its children are judged one by one.
+    Enter,
+    /// The member or element goes. Its children are still shown to the judge (a rule that blocks sees everything),
+    /// and what the judge answers about them, [`Edit::Stop`] excepted, has no effect.
+    Remove,
+    /// The value becomes the JSON text in [`Edits::json`]; children as with `Remove`.
+    Replace,
+    /// The body must not pass: stop reading.
+    Stop,
+}
+
+/// What is to happen to a member's key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyEdit {
+    /// Nothing.
+    Keep,
+    /// Nothing, but this key could collide with an edited one: remember it.
+    Reserve,
+    /// The key becomes [`Edits::text`] (not escaped; the engine escapes). A collision makes the body malformed.
+    Rename,
+    /// The body must not pass: stop reading.
+    Stop,
+}
+
+/// What is to happen to a string that is longer than [`Limits::window`], asked before its content is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Long {
+    /// Copy it untouched.
+    Pass,
+    /// Show it in windows: [`Judge::window`].
+    Windows,
+    /// It goes; its content does not matter.
+    Remove,
+    /// It becomes the JSON text in [`Edits::json`]; its content does not matter.
+    Replace,
+    /// Its whole content is needed: hold it up to [`Limits::value`] and call [`Judge::scalar`]; beyond, the body is
+    /// [`Fault::Oversize`].
+    Whole,
+    /// The body must not pass: stop reading.
+    Stop,
+}
+
+/// Buffers the judge answers through; cleared by the engine before each call, reused for the whole body.
+#[derive(Debug, Default)]
+pub struct Edits {
+    /// JSON text, for `Replace` (may hold several comma-separated members for [`Judge::leave`]).
+    pub json: Vec<u8>,
+    /// Plain text: the new key for `Rename`, the replacements for `Splice`.
+    pub text: String,
+    /// For `Splice`: ascending, not overlapping.
+    pub splices: Vec<Splice>,
+}
+
+/// A replacement inside a string.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Splice {
+    /// Bytes of the decoded string (or of the shown window) that go.
+    pub range: std::ops::Range<usize>,
+    /// What comes instead: a part of [`Edits::text`], escaped by the engine.
+    pub with: std::ops::Range<usize>,
+}
+
+/// Answers the engine's questions. All policy lives behind it.
+///
+/// Order of calls: `key` before a member's value (path ends in the key); then `scalar`, or `enter` … children … `leave`.
+pub trait Judge {
+    /// A member's key; `node.hits` are those of its value (keep-only hits excluded).
+    fn key(&mut self, node: Node<'_>, key: &str, edits: &mut Edits) -> KeyEdit;
+    /// A value without children.
+    fn scalar(&mut self, node: Node<'_>, value: Scalar<'_>, edits: &mut Edits) -> Edit;
+    /// A container begins.
+    fn enter(&mut self, node: Node<'_>, container: Container, edits: &mut Edits) -> Entry;
+    /// A container ends; `missing` are the *ensure* entries whose parent this is and whose member was not there. For each
+    /// that is to be added, append `"name":value` to [`Edits::json`], separated by commas.
+    fn leave(&mut self, path: &Path, missing: &[EntryId], edits: &mut Edits);
+    /// A string longer than the window.
+    fn long_string(&mut self, node: Node<'_>, edits: &mut Edits) -> Long;
+    /// The next window of a long string, decoded. Bytes before `from` were decided earlier and are shown as context only.
+    /// Answers how far the text is now decided (`from..=text.len()`, a character boundary; all of it when `last`), with
+    /// splices in `from..decided`. `None`: the body must not pass.
+    fn window(&mut self, node: Node<'_>, text: &str, from: usize, last: bool, edits: &mut Edits) -> Option<usize>;
+}
+
+/// Bounds. All are settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Deepest nesting of containers. 128 is also what `serde_json` allows.
+    pub depth: usize,
+    /// Bytes of one key or number, and of white space held back at one place.
+    pub token: usize,
+    /// Bytes (decoded) of a string that is shown whole; longer ones go through [`Judge::long_string`].
+    pub window: usize,
+    /// Bytes of a value that is held because its whole content is needed.
+    pub value: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { depth: 128, token: 64 * 1024, window: 64 * 1024, value: 8 * 1024 * 1024 }
+    }
+}
+
+/// Why a body cannot be read. `at` is the offset of the offending byte in the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Not JSON (RFC 8259), not UTF-8, too deep, a duplicate selected key, or a key collision.
+    Malformed {
+        /// Offset in bytes from the start of the body.
+        at: u64,
+        /// What was wrong, in fixed words: never a part of the body.
+        what: &'static str,
+    },
+    /// A value or token over its limit.
+    Oversize {
+        /// Offset in bytes from the start of the body.
+        at: u64,
+        /// Which limit.
+        what: &'static str,
+    },
+    /// The judge said stop.
+    Stopped,
+}
+// The engine itself (owner: content/json). `selector` parses and compiles; `rewriter` runs.
+pub mod rewriter;
+pub mod selector;
+
+pub use rewriter::{Rewriter, rewrite_whole};

@@ -1,0 +1,4 @@
+//! How a body is read and rewritten: bytes in, bytes out. No I/O, no clock, nothing of ours: what should happen to a
+//! value is asked of a [`json::Judge`], which `policy` implements.
+
+pub mod json;

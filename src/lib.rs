@@ -1,0 +1,10 @@
+//! Fieldgate: a self-hosted data-protection API gateway.
+
+pub mod actions;
+pub mod audit;
+pub mod content;
+pub mod pii;
+pub mod policy;
+pub mod router;
+pub mod rules;
+pub mod sensitive;
