@@ -8,3 +8,4 @@ pub mod policy;
 pub mod router;
 pub mod rules;
 pub mod sensitive;
+pub mod stats;

@@ -7,3 +7,5 @@
 pub mod record;
 
 pub use record::{FindingRecord, Phases, Record, Uninspected};
+pub mod recent;
+pub use recent::{Recent, Stored};

@@ -1,6 +1,8 @@
 //! What the operator wrote: files in, one compiled [`Ruleset`] out, or every problem in every file. It refuses to know
 //! sockets, clients and bodies.
 
+pub mod status;
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -41,6 +41,11 @@ impl Rewriter {
 }
 
 /// Rewrites a body that is wholly there. `None` when nothing changed: the caller still has the very same bytes.
-pub fn rewrite_whole<J: Judge>(_program: &Program, _limits: Limits, _judge: &mut J, _body: &[u8]) -> Result<Option<Vec<u8>>, Fault> {
+pub fn rewrite_whole<J: Judge>(
+    _program: &Program,
+    _limits: Limits,
+    _judge: &mut J,
+    _body: &[u8],
+) -> Result<Option<Vec<u8>>, Fault> {
     Err(Fault::Stopped)
 }
