@@ -1,0 +1,281 @@
+//! A body on its way through: read with deadlines and limits, judged, handed on. It knows no HTTP beyond frames.
+//!
+//! [`begin`] reads up to the buffer limit. A body that ends there is judged whole, with a known length. A longer one becomes
+//! a [`Flow`]: the same filter, piece by piece, in bounded memory.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body::{Body, SizeHint};
+use http_body_util::BodyExt;
+use tokio::time::{Sleep, sleep};
+
+use super::error::Refusal;
+use crate::actions::Block;
+use crate::policy::body::{BodyFault, BodyFilter};
+use crate::policy::{Direction, Failure, Findings, OnFailure};
+
+/// Why a body did not get through.
+#[derive(Debug)]
+pub enum Fault {
+    /// The sender broke off or framed it wrongly.
+    Broken(Direction),
+    /// The sender went silent.
+    Silent(Direction),
+    /// Over `limits.total`.
+    TooLarge,
+    /// A rule blocks it.
+    Blocked(Direction, Block),
+    /// It cannot be read, and policy says block.
+    Unreadable(Direction, Failure, &'static str),
+}
+
+impl Fault {
+    /// What the exchange is refused with.
+    pub fn into_refusal(self) -> Refusal {
+        match self {
+            Self::Broken(Direction::Request) => Refusal::ClientBody,
+            Self::Broken(Direction::Response) => Refusal::UpstreamBroken,
+            Self::Silent(Direction::Request) => Refusal::ClientTimeout,
+            Self::Silent(Direction::Response) => Refusal::UpstreamTimeout,
+            Self::TooLarge => Refusal::TooLarge,
+            Self::Blocked(direction, block) => {
+                Refusal::Blocked { direction, status: block.status, message: block.message }
+            }
+            Self::Unreadable(direction, failure, what) => {
+                Refusal::Unreadable { direction, failure, reason: what.into() }
+            }
+        }
+    }
+}
+
+/// Deadlines and limits for one body.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Which half of the exchange it belongs to.
+    pub direction: Direction,
+    /// Longest pause between two pieces.
+    pub idle: Duration,
+    /// `limits.total`.
+    pub total: Option<u64>,
+}
+
+/// How a body begins.
+#[derive(Debug)]
+pub enum Begun<B> {
+    /// It ended within the limit.
+    Whole(Bytes),
+    /// There is more.
+    Part(Bytes, B),
+}
+
+/// Reads until the body ends or more than `limit` bytes are there.
+pub async fn begin<B>(mut body: B, limit: usize, bounds: Bounds) -> Result<Begun<B>, Fault>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let mut first = Bytes::new();
+    let mut joined = BytesMut::new();
+    loop {
+        if body.is_end_stream() {
+            break;
+        }
+        let frame = match tokio::time::timeout(bounds.idle, body.frame()).await {
+            Ok(Some(Ok(frame))) => frame,
+            Ok(Some(Err(_))) => return Err(Fault::Broken(bounds.direction)),
+            Ok(None) => break,
+            Err(_) => return Err(Fault::Silent(bounds.direction)),
+        };
+        // Trailers are dropped, both ways: nobody has judged them.
+        let Ok(data) = frame.into_data() else { continue };
+        if first.is_empty() && joined.is_empty() {
+            first = data;
+        } else {
+            if joined.is_empty() {
+                joined.extend_from_slice(&std::mem::take(&mut first));
+            }
+            joined.extend_from_slice(&data);
+        }
+        let length = first.len() + joined.len();
+        if bounds.total.is_some_and(|total| length as u64 > total) {
+            return Err(Fault::TooLarge);
+        }
+        if length > limit && !body.is_end_stream() {
+            return Ok(Begun::Part(if joined.is_empty() { first } else { joined.freeze() }, body));
+        }
+    }
+    Ok(Begun::Whole(if joined.is_empty() { first } else { joined.freeze() }))
+}
+
+/// What was read and found in a body.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Bytes read.
+    pub bytes: u64,
+    /// What was found.
+    pub findings: Findings,
+    /// Whether something was edited.
+    pub edited: bool,
+    /// Why rules stopped running, where policy let the rest pass.
+    pub passed: Option<(Failure, &'static str)>,
+}
+
+/// A body that is judged while it flows.
+#[derive(Debug)]
+pub struct Flow<B> {
+    start: Option<Bytes>,
+    inner: B,
+    filter: Option<BodyFilter>,
+    bounds: Bounds,
+    pause: Option<Pin<Box<Sleep>>>,
+    report: Report,
+    ended: bool,
+    failed: bool,
+}
+
+impl<B> Flow<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    /// A flow of `start` and then `inner`, through `filter` if there is one.
+    pub fn new(start: Bytes, inner: B, filter: Option<BodyFilter>, bounds: Bounds) -> Self {
+        Self {
+            start: (!start.is_empty()).then_some(start),
+            inner,
+            filter,
+            bounds,
+            pause: None,
+            report: Report::default(),
+            ended: false,
+            failed: false,
+        }
+    }
+
+    /// The next bytes that may leave. After `None` or an error there is nothing more.
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Fault>>> {
+        loop {
+            if self.ended || self.failed {
+                return Poll::Ready(None);
+            }
+            let chunk = match ready!(self.poll_chunk(cx)) {
+                Ok(chunk) => chunk,
+                Err(fault) => return Poll::Ready(Some(Err(self.fail(fault)))),
+            };
+            match self.judge(chunk) {
+                Ok(bytes) if bytes.is_empty() => {}
+                Ok(bytes) => return Poll::Ready(Some(Ok(bytes))),
+                Err(fault) => return Poll::Ready(Some(Err(self.fail(fault)))),
+            }
+        }
+    }
+
+    /// Whether everything has been handed out, so that an owner can settle up before the last bytes leave.
+    pub fn is_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Exact only where nothing is edited.
+    pub fn size_hint(&self) -> SizeHint {
+        if self.filter.is_some() {
+            return SizeHint::default();
+        }
+        let start = self.start.as_ref().map_or(0, |b| b.len() as u64);
+        let inner = self.inner.size_hint();
+        let mut hint = SizeHint::new();
+        hint.set_lower(start + inner.lower());
+        if let Some(upper) = inner.upper() {
+            hint.set_upper(start + upper);
+        }
+        hint
+    }
+
+    /// What was read and found.
+    pub fn take_report(&mut self) -> Report {
+        if let Some(filter) = self.filter.as_mut() {
+            self.report.edited |= filter.changed();
+            self.report.findings.merge(filter.take_findings());
+        }
+        std::mem::take(&mut self.report)
+    }
+
+    fn fail(&mut self, fault: Fault) -> Fault {
+        self.failed = true;
+        fault
+    }
+
+    /// The next piece as it came; `None` at the end.
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Fault>> {
+        if let Some(start) = self.start.take() {
+            self.ended_with_inner();
+            return Poll::Ready(self.count(start));
+        }
+        loop {
+            match Pin::new(&mut self.inner).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    self.pause = None;
+                    if let Ok(data) = frame.into_data() {
+                        self.ended_with_inner();
+                        return Poll::Ready(self.count(data));
+                    }
+                }
+                Poll::Ready(Some(Err(_))) => return Poll::Ready(Err(Fault::Broken(self.bounds.direction))),
+                Poll::Ready(None) => {
+                    self.ended = true;
+                    return Poll::Ready(Ok(None));
+                }
+                Poll::Pending => {
+                    let idle = self.bounds.idle;
+                    let pause = self.pause.get_or_insert_with(|| Box::pin(sleep(idle)));
+                    return match pause.as_mut().poll(cx) {
+                        Poll::Ready(()) => Poll::Ready(Err(Fault::Silent(self.bounds.direction))),
+                        Poll::Pending => Poll::Pending,
+                    };
+                }
+            }
+        }
+    }
+
+    /// A body of known length says so with its last bytes; an owner must learn it before they leave.
+    fn ended_with_inner(&mut self) {
+        self.ended = self.inner.is_end_stream();
+    }
+
+    fn count(&mut self, data: Bytes) -> Result<Option<Bytes>, Fault> {
+        self.report.bytes += data.len() as u64;
+        match self.bounds.total {
+            Some(total) if self.report.bytes > total => Err(Fault::TooLarge),
+            _ => Ok(Some(data)),
+        }
+    }
+
+    fn judge(&mut self, chunk: Option<Bytes>) -> Result<Bytes, Fault> {
+        let Some(filter) = self.filter.as_mut() else { return Ok(chunk.unwrap_or_default()) };
+        let mut out = Vec::with_capacity(chunk.as_ref().map_or(0, Bytes::len) + 64);
+        let mut result = match &chunk {
+            Some(chunk) => filter.push(chunk, &mut out),
+            None => Ok(()),
+        };
+        if self.ended && result.is_ok() {
+            result = filter.finish(&mut out);
+        }
+        match result {
+            Ok(()) => {}
+            Err(BodyFault::Blocked(block)) => return Err(Fault::Blocked(self.bounds.direction, block)),
+            Err(BodyFault::Failed { failure, what, decision: OnFailure::Block }) => {
+                return Err(Fault::Unreadable(self.bounds.direction, failure, what));
+            }
+            Err(BodyFault::Failed { failure, what, decision: OnFailure::Pass }) => {
+                // What was held goes out untouched, and so does the rest: policy said so, and the record will say it.
+                out.extend_from_slice(filter.held());
+                self.report.passed = Some((failure, what));
+                self.report.edited |= filter.changed();
+                let findings = filter.take_findings();
+                self.report.findings.merge(findings);
+                self.filter = None;
+            }
+        }
+        Ok(out.into())
+    }
+}

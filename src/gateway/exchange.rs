@@ -1,0 +1,365 @@
+//! One exchange from its first to its last byte: what is known of it, and the one place where it is counted and recorded.
+//!
+//! INVARIANT: every exchange that begins is recorded once and counted once, however it ends: answered, refused, broken off,
+//! dropped by a client that went away or by a shutdown. The record is put down before the last byte of the answer leaves.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::{HeaderValue, Method};
+use uuid::Uuid;
+
+use super::body::Report;
+use super::error::{Blame, Refusal};
+use super::target::Target;
+use super::upload::Upload;
+use super::upstream::Pool;
+use super::{Live, Worker};
+use crate::audit::{FindingRecord, Phases, Record, Reservation, Uninspected};
+use crate::pii;
+use crate::policy::{Direction, Failure, Findings, OnFailure, Plan};
+use crate::rules::Route;
+use crate::stats::{InFlight, Sample};
+
+/// Longest texts of a record, in bytes.
+const METHOD_CAP: usize = 32;
+const HOST_CAP: usize = 255;
+const PATH_CAP: usize = 1024;
+
+/// An exchange under way.
+#[derive(Debug)]
+pub struct Exchange {
+    /// Who serves it.
+    pub worker: Arc<Worker>,
+    /// The snapshot that judges it, request and response.
+    pub live: Arc<Live>,
+    /// Its id.
+    pub id: Uuid,
+    /// Its id, as a field.
+    pub id_field: HeaderValue,
+    /// The peer.
+    pub client: IpAddr,
+    /// The method.
+    pub method: Method,
+    time: jiff::Timestamp,
+    began: Instant,
+    host: String,
+    path: String,
+    route: Option<usize>,
+    target: Option<Arc<str>>,
+    upstream_status: u16,
+    retries: u32,
+    sent: Option<Instant>,
+    answered: Option<Instant>,
+    bytes_in: u64,
+    bytes_out: u64,
+    verdict: &'static str,
+    found: [Findings; 2],
+    uninspected: Vec<(Direction, Failure, String, OnFailure)>,
+    upload: Option<Arc<Upload>>,
+    room: Option<Reservation>,
+    in_flight: InFlight,
+    ended: bool,
+}
+
+impl Exchange {
+    /// An exchange begins: the current snapshot is loaded, once.
+    pub fn begin(worker: Arc<Worker>, client: IpAddr, method: Method) -> Self {
+        let live = worker.rules.current();
+        let id = Uuid::now_v7();
+        let mut buffer = Uuid::encode_buffer();
+        let id_field = HeaderValue::from_str(id.hyphenated().encode_lower(&mut buffer))
+            .unwrap_or(HeaderValue::from_static("unknown"));
+        let in_flight = worker.stats.begin(None);
+        Self {
+            live,
+            id,
+            id_field,
+            client,
+            method,
+            time: jiff::Timestamp::now(),
+            began: Instant::now(),
+            host: String::new(),
+            path: String::new(),
+            route: None,
+            target: None,
+            upstream_status: 0,
+            retries: 0,
+            sent: None,
+            answered: None,
+            bytes_in: 0,
+            bytes_out: 0,
+            verdict: "pass",
+            found: [Findings::default(), Findings::default()],
+            uninspected: Vec::new(),
+            room: None,
+            upload: None,
+            in_flight,
+            ended: false,
+            worker,
+        }
+    }
+
+    /// Reserves room for the record. SECURITY: nothing is forwarded that could not be recorded.
+    pub async fn reserve_record(&mut self) -> Result<(), Refusal> {
+        let room = match self.worker.lane.reserve() {
+            Ok(room) => room,
+            Err(_) => {
+                let deadline = tokio::time::Instant::now() + self.worker.limits.audit_wait;
+                self.worker.lane.reserve_until(deadline).await.map_err(|_| Refusal::AuditUnavailable)?
+            }
+        };
+        self.room = Some(room);
+        Ok(())
+    }
+
+    /// What was asked for, as far as it may be remembered. It may be anything: nobody has checked it yet.
+    pub fn asked(&mut self, host: Option<&HeaderValue>, path: &str) {
+        let host = host.map(|h| String::from_utf8_lossy(h.as_bytes())).unwrap_or_default();
+        capped(&host, HOST_CAP).clone_into(&mut self.host);
+        self.path = shy(capped(path, PATH_CAP), &self.worker.everything);
+    }
+
+    /// Finds the route and remembers it.
+    pub fn route(&mut self, target: &Target) -> Result<(), Refusal> {
+        let ruleset = &self.live.ruleset;
+        let found = ruleset.router.find(&target.host, self.method.as_str(), &target.path).ok_or(Refusal::NoRoute)?;
+        let keeps_slash = ruleset.routes.get(found).is_some_and(|r| r.keep_encoded_slash);
+        if target.encoded_slash && !keeps_slash {
+            return Err(Refusal::Target("an encoded slash in the path is not allowed on this route"));
+        }
+        if let Some(id) = self.live.route_series.get(found) {
+            self.in_flight.routed(*id);
+        }
+        self.route = Some(found);
+        Ok(())
+    }
+
+    /// The request leaves for the upstream.
+    pub fn sent(&mut self) {
+        self.sent = Some(Instant::now());
+    }
+
+    /// The upstream has answered.
+    pub fn answered(&mut self, status: u16, target: Arc<str>, retries: u32) {
+        self.answered = Some(Instant::now());
+        self.upstream_status = status;
+        self.target = Some(target);
+        self.retries = retries;
+    }
+
+    /// Adds what was read and found in a body.
+    pub fn note_body(&mut self, direction: Direction, report: Report) {
+        match direction {
+            Direction::Request => self.bytes_in += report.bytes,
+            Direction::Response => {}
+        }
+        if let Some((failure, what)) = report.passed {
+            self.note_uninspected(direction, failure, what, OnFailure::Pass);
+        }
+        self.note_findings(direction, report.findings, report.edited);
+    }
+
+    /// Adds what was found in one part of a message.
+    pub fn note_findings(&mut self, direction: Direction, findings: Findings, edited: bool) {
+        if edited {
+            self.verdict = "edit";
+        }
+        self.found[direction as usize].append(findings);
+    }
+
+    /// The request body is sent on while it arrives; what it held is known when the exchange ends.
+    pub fn uploads(&mut self, upload: Arc<Upload>) {
+        self.upload = Some(upload);
+    }
+
+    /// Remembers that rules did not run.
+    pub fn note_uninspected(&mut self, direction: Direction, failure: Failure, what: &str, decision: OnFailure) {
+        self.uninspected.push((direction, failure, what.to_owned(), decision));
+    }
+
+    /// Counts bytes that leave for the client.
+    pub fn count_out(&mut self, bytes: usize) {
+        self.bytes_out += bytes as u64;
+    }
+
+    /// The exchange was answered in full.
+    pub fn complete(&mut self, status: u16) {
+        self.end("completed", status, false);
+    }
+
+    /// The exchange was refused, with this status, or broken off after it.
+    pub fn refuse(&mut self, refusal: &Refusal, status: u16) {
+        if refusal.is_block() {
+            self.verdict = "block";
+        }
+        if let Refusal::Unreadable { direction, failure, reason } = refusal {
+            self.note_uninspected(*direction, *failure, reason, OnFailure::Block);
+        }
+        self.end(refusal.code(), status, refusal.blame() != Blame::Client);
+    }
+
+    fn end(&mut self, outcome: &'static str, status: u16, error: bool) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        if let Some(upload) = self.upload.take() {
+            self.note_body(Direction::Request, upload.take_report());
+        }
+        let total = self.began.elapsed();
+        self.count(outcome, status, error, total);
+        if let Some(room) = self.room.take() {
+            self.record(room, outcome, status, total);
+        }
+    }
+
+    fn upstream_time(&self) -> Option<Duration> {
+        let sent = self.sent?;
+        Some(self.answered.map_or_else(|| sent.elapsed(), |at| at - sent))
+    }
+
+    fn count(&self, outcome: &'static str, status: u16, error: bool, total: Duration) {
+        let findings: Vec<_> = self.described().map(|f| (f.entity, f.action, f.count)).collect();
+        self.worker.stats.record(&Sample {
+            route: self.route.and_then(|r| self.live.route_series.get(r).copied()),
+            upstream: self.sent.and_then(|_| self.live.pool(self.matched()?)).map(|pool| pool.series),
+            status,
+            outcome,
+            error: error || status >= 500 && self.verdict != "block",
+            blocked: self.verdict == "block",
+            total,
+            upstream_time: self.upstream_time(),
+            bytes_in: self.bytes_in,
+            bytes_out: self.bytes_out,
+            retries: self.retries,
+            findings: &findings,
+        });
+    }
+
+    fn record(&self, room: Reservation, outcome: &'static str, status: u16, total: Duration) {
+        let micros = |d: Duration| d.as_micros() as u64;
+        let route = self.matched();
+        let forwarded = self.sent.is_some();
+        let request = self.sent.map_or(total, |sent| sent - self.began);
+        let upstream = self.upstream_time().unwrap_or_default();
+        let mut id = Uuid::encode_buffer();
+        room.commit(&Record {
+            id: (&*id_text(self.id, &mut id)).into(),
+            time: format!("{:.6}", self.time).into(),
+            generation: self.live.ruleset.generation,
+            client: self.client.to_string().into(),
+            method: capped(self.method.as_str(), METHOD_CAP).into(),
+            host: self.host.as_str().into(),
+            path: self.path.as_str().into(),
+            route: route.map_or("", |r| &r.name).into(),
+            upstream: route.and_then(|r| self.live.pool(r)).map_or("", |p| &p.spec.name).into(),
+            target: self.target.as_deref().filter(|_| forwarded).unwrap_or("").into(),
+            status,
+            upstream_status: self.upstream_status,
+            outcome: outcome.into(),
+            verdict: self.verdict.into(),
+            phases: Phases {
+                request_us: micros(request),
+                upstream_us: micros(upstream),
+                response_us: micros(total.saturating_sub(request + upstream)),
+                total_us: micros(total),
+            },
+            bytes_in: self.bytes_in,
+            bytes_out: self.bytes_out,
+            retries: self.retries,
+            findings: self
+                .described()
+                .map(|f| FindingRecord {
+                    direction: f.direction.name().into(),
+                    place: f.place.into(),
+                    entity: f.entity.into(),
+                    policy: f.policy.into(),
+                    rule: f.rule.into(),
+                    action: f.action.into(),
+                    shadow: f.shadow,
+                    count: f.count,
+                })
+                .collect(),
+            findings_more: self.found.iter().map(Findings::more).sum(),
+            uninspected: self
+                .uninspected
+                .iter()
+                .map(|(direction, failure, reason, decision)| Uninspected {
+                    direction: direction.name().into(),
+                    failure: failure.name().into(),
+                    reason: reason.as_str().into(),
+                    decision: decision.name().into(),
+                })
+                .collect(),
+        });
+    }
+
+    /// The route, once it is found.
+    pub fn matched(&self) -> Option<&Route> {
+        self.live.ruleset.routes.get(self.route?)
+    }
+
+    /// The upstream of the route, once it is found.
+    pub fn pool(&self) -> Option<Arc<Pool>> {
+        self.live.pool(self.matched()?).cloned()
+    }
+
+    /// The plan of the route for one direction, once it is found.
+    pub fn plan(&self, direction: Direction) -> Option<Arc<Plan>> {
+        let route = self.matched()?;
+        Some(Arc::clone(match direction {
+            Direction::Request => &route.request,
+            Direction::Response => &route.response,
+        }))
+    }
+
+    fn described(&self) -> impl Iterator<Item = crate::policy::Described<'_>> {
+        let route = self.matched();
+        let plans = [route.map(|r| &*r.request), route.map(|r| &*r.response)];
+        self.found
+            .iter()
+            .zip(plans)
+            .filter_map(|(found, plan)| plan.map(|plan| (found, plan)))
+            .flat_map(|(found, plan)| found.list().iter().filter_map(|finding| plan.describe(finding)))
+    }
+}
+
+impl Drop for Exchange {
+    /// Nobody ended it: the client went away, or the process is stopping.
+    fn drop(&mut self) {
+        let outcome = if self.worker.is_stopping() { "cut_by_shutdown" } else { "client_aborted" };
+        self.end(outcome, 0, false);
+    }
+}
+
+fn id_text(id: Uuid, buffer: &mut [u8; 36]) -> &str {
+    id.hyphenated().encode_lower(buffer)
+}
+
+/// The front of a text that is at most `cap` bytes long.
+fn capped(text: &str, cap: usize) -> &str {
+    text.get(..text.floor_char_boundary(cap)).unwrap_or(text)
+}
+
+/// A path as it may be remembered: recognised values are replaced by their entity.
+fn shy(path: &str, everything: &pii::Detector) -> String {
+    let plain = crate::policy::percent::decode(path);
+    let mut found = Vec::new();
+    everything.find(&plain, pii::Context::default(), &mut found);
+    found.retain(|m| m.confidence >= pii::Confidence::Likely);
+    if found.is_empty() {
+        return path.to_owned();
+    }
+    let mut out = String::with_capacity(plain.len());
+    let mut at = 0;
+    for m in found {
+        out.push_str(plain.get(at..m.start).unwrap_or_default());
+        out.push('[');
+        out.push_str(m.entity.name());
+        out.push(']');
+        at = m.end;
+    }
+    out.push_str(plain.get(at..).unwrap_or_default());
+    out
+}

@@ -1,0 +1,263 @@
+//! Header fields on their way through: what belongs to one hop stays there, what identifies the client is written by us,
+//! what would contradict an edited body is dropped. Framing fields are never copied: the transport writes its own.
+
+use std::net::IpAddr;
+
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+
+use super::error::Refusal;
+
+/// How we call ourselves in `Via` (RFC 9110 section 7.6.3). The instance part tells a loop from a chain of gateways.
+#[derive(Debug, Clone)]
+pub struct Via {
+    value: HeaderValue,
+    pseudonym: String,
+}
+
+impl Via {
+    /// A `Via` entry with a pseudonym unique to this process.
+    pub fn new(instance: &str) -> Self {
+        let pseudonym = format!("fieldgate-{instance}");
+        let value = HeaderValue::from_str(&format!("1.1 {pseudonym}")).unwrap_or(HeaderValue::from_static("1.1 fieldgate"));
+        Self { value, pseudonym }
+    }
+
+    /// Whether the request has passed this process before.
+    pub fn is_loop(&self, headers: &HeaderMap) -> bool {
+        headers.get_all(header::VIA).iter().any(|v| {
+            v.to_str().is_ok_and(|v| {
+                v.split(',').any(|hop| hop.split_ascii_whitespace().nth(1).is_some_and(|by| by == self.pseudonym))
+            })
+        })
+    }
+
+    fn append_to(&self, headers: &mut HeaderMap) {
+        headers.append(header::VIA, self.value.clone());
+    }
+}
+
+/// Fields of one hop (RFC 9110 section 7.6.1), framing included.
+fn is_hop_by_hop(name: &HeaderName) -> bool {
+    matches!(
+        name.as_str(),
+        "connection"
+            | "keep-alive"
+            | "proxy-connection"
+            | "proxy-authorization"
+            | "proxy-authenticate"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+            | "http2-settings"
+            | "content-length"
+    )
+}
+
+/// Fields that make some upstreams execute another method or path than the one that was judged, and fields by which a client
+/// could claim to be somebody else. SECURITY: the latter are written by us or not at all.
+fn is_untrusted(name: &HeaderName) -> bool {
+    matches!(
+        name.as_str(),
+        "x-original-url"
+            | "x-rewrite-url"
+            | "x-original-host"
+            | "x-http-method"
+            | "x-http-method-override"
+            | "x-method-override"
+            | "forwarded"
+            | "x-forwarded-for"
+            | "x-forwarded-host"
+            | "x-forwarded-proto"
+            | "x-forwarded-port"
+            | "x-forwarded-prefix"
+            | "x-forwarded-server"
+            | "x-real-ip"
+            | "x-client-ip"
+            | "true-client-ip"
+            | "x-request-id"
+    ) || name.as_str().contains('_')
+}
+
+/// Fields that a `Connection` field may not take away (RFC 9110 section 7.6.1 forbids nominating what is meant for all
+/// recipients). SECURITY: otherwise a client removes what the upstream decides by.
+fn cannot_be_nominated(name: &str) -> bool {
+    name.starts_with("content-")
+        || name.starts_with("x-forwarded-")
+        || matches!(
+            name,
+            "host" | "authorization" | "cookie" | "set-cookie" | "via" | "forwarded" | "x-request-id" | "traceparent"
+                | "tracestate" | "date" | "cache-control" | "location"
+        )
+}
+
+/// Takes out what belongs to this hop: the fixed set and what the `Connection` lines name.
+fn strip_hop(headers: &mut HeaderMap) {
+    if headers.contains_key(header::CONNECTION) {
+        let nominated: Vec<HeaderName> = headers
+            .get_all(header::CONNECTION)
+            .iter()
+            .filter_map(|v| v.to_str().ok())
+            .flat_map(|v| v.split(','))
+            .filter_map(|name| HeaderName::try_from(name.trim()).ok())
+            .filter(|name| !cannot_be_nominated(name.as_str()))
+            .collect();
+        for name in nominated {
+            headers.remove(name);
+        }
+    }
+    let gone: Vec<HeaderName> = headers.keys().filter(|name| is_hop_by_hop(name)).cloned().collect();
+    for name in gone {
+        headers.remove(name);
+    }
+}
+
+/// Refuses framing that we would have to guess about (RFC 9112 section 6.1): anything but one `chunked`, or `chunked`
+/// together with a length.
+pub fn check_framing(version: http::Version, headers: &HeaderMap) -> Result<(), Refusal> {
+    let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
+    if let Some(coding) = codings.next() {
+        if codings.next().is_some() || !coding.as_bytes().eq_ignore_ascii_case(b"chunked") {
+            return Err(Refusal::Framing("the only Transfer-Encoding that is accepted is a single `chunked`"));
+        }
+        if headers.contains_key(header::CONTENT_LENGTH) {
+            return Err(Refusal::Framing("Content-Length and Transfer-Encoding exclude each other"));
+        }
+        if version == http::Version::HTTP_10 {
+            return Err(Refusal::Framing("HTTP/1.0 has no Transfer-Encoding"));
+        }
+    }
+    if headers.get_all(header::CONTENT_LENGTH).iter().nth(1).is_some() {
+        return Err(Refusal::Framing("exactly one Content-Length is accepted"));
+    }
+    match headers.get(header::EXPECT) {
+        Some(expect) if !expect.as_bytes().eq_ignore_ascii_case(b"100-continue") => {
+            Err(Refusal::Framing("the only Expect that is known is `100-continue`"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the request fields become for the upstream.
+#[derive(Debug)]
+pub struct RequestFields<'a> {
+    /// The peer.
+    pub client: IpAddr,
+    /// What the client called us.
+    pub authority: &'a str,
+    /// Our id for the exchange.
+    pub id: &'a HeaderValue,
+    /// Who we are.
+    pub via: &'a Via,
+    /// Whether the response will be inspected: then it must come whole, plain and fresh.
+    pub inspects_response: bool,
+    /// Whether the request body is edited: then digests of it are void.
+    pub edits_body: bool,
+    /// Whether the client's Host goes upstream.
+    pub preserve_host: bool,
+    /// `headers.set` of the upstream.
+    pub set: &'a [(HeaderName, HeaderValue)],
+}
+
+impl RequestFields<'_> {
+    /// Rewrites the client's fields in place.
+    pub fn apply(&self, headers: &mut HeaderMap) {
+        strip_hop(headers);
+        let untrusted: Vec<HeaderName> = headers.keys().filter(|name| is_untrusted(name)).cloned().collect();
+        for name in untrusted {
+            headers.remove(name);
+        }
+        headers.remove(header::EXPECT);
+        if self.inspects_response {
+            // A slice of a document, a 304 for an older policy's copy, or a coding we cannot read would pass unjudged.
+            for name in [
+                header::RANGE,
+                header::IF_RANGE,
+                header::IF_NONE_MATCH,
+                header::IF_MODIFIED_SINCE,
+                header::IF_MATCH,
+                header::IF_UNMODIFIED_SINCE,
+            ] {
+                headers.remove(name);
+            }
+            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        }
+        if self.edits_body {
+            drop_digests(headers);
+        }
+        if let Ok(address) = HeaderValue::from_str(&self.client.to_string()) {
+            headers.insert(HeaderName::from_static("x-forwarded-for"), address);
+        }
+        if let Ok(authority) = HeaderValue::from_str(self.authority) {
+            headers.insert(HeaderName::from_static("x-forwarded-host"), authority.clone());
+            if self.preserve_host {
+                headers.insert(header::HOST, authority);
+            } else {
+                headers.remove(header::HOST);
+            }
+        }
+        headers.insert(HeaderName::from_static("x-forwarded-proto"), HeaderValue::from_static("http"));
+        headers.insert(HeaderName::from_static("x-request-id"), self.id.clone());
+        self.via.append_to(headers);
+        for (name, value) in self.set {
+            headers.insert(name.clone(), value.clone());
+        }
+    }
+}
+
+/// Rewrites the upstream's fields in place for the client.
+pub fn response_fields(headers: &mut HeaderMap, via: &Via, id: &HeaderValue, inspected: bool) {
+    strip_hop(headers);
+    if inspected {
+        // Validators and ranges speak of the upstream's bytes, not of ours.
+        for name in [header::ETAG, header::LAST_MODIFIED, header::ACCEPT_RANGES] {
+            headers.remove(name);
+        }
+        drop_digests(headers);
+    }
+    headers.insert(HeaderName::from_static("x-request-id"), id.clone());
+    via.append_to(headers);
+}
+
+/// Digests of a body that is no longer the same (RFC 9530, RFC 1864).
+fn drop_digests(headers: &mut HeaderMap) {
+    for name in ["content-digest", "repr-digest", "digest", "content-md5", "signature", "signature-input"] {
+        headers.remove(name);
+    }
+}
+
+/// A well-formed `traceparent` (W3C Trace Context, version 00) is handed on; otherwise the exchange's id starts a trace.
+pub fn trace(headers: &mut HeaderMap, id: uuid::Uuid) {
+    let name = HeaderName::from_static("traceparent");
+    let mut lines = headers.get_all(&name).iter();
+    let good = matches!((lines.next(), lines.next()), (Some(v), None) if is_traceparent(v.as_bytes()));
+    if !good {
+        let bytes = id.as_bytes();
+        let span = u64::from_be_bytes([
+            bytes[8] | 1, bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15],
+        ]);
+        headers.remove("tracestate");
+        if let Ok(value) = HeaderValue::from_str(&format!("00-{}-{span:016x}-00", id.simple())) {
+            headers.insert(name, value);
+        }
+    }
+}
+
+fn is_traceparent(value: &[u8]) -> bool {
+    let lower_hex = |part: &[u8]| part.iter().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(b));
+    let not_zero = |part: &[u8]| part.iter().any(|b| *b != b'0');
+    match value {
+        [b'0', b'0', b'-', rest @ ..] if rest.len() == 52 => {
+            let (trace, rest) = rest.split_at(32);
+            let (span, flags) = rest.split_at(18);
+            matches!(span, [b'-', id @ .., b'-'] if lower_hex(id) && not_zero(id))
+                && lower_hex(trace)
+                && not_zero(trace)
+                && lower_hex(flags)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

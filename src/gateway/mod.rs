@@ -1,0 +1,119 @@
+//! The request path: the story of one exchange, on one screen. [`handle`] is the whole of it; each step is a call into its
+//! own file, and what goes wrong anywhere comes back to one place. It refuses to know the dashboard and the rule files.
+//!
+//! `serve` accepts and keeps connections, `target` reads where a request wants to go, `exchange` is what is known of it,
+//! `headers` what is copied and what is not, `protect` asks policy, `body` reads with limits, `upload` sends while reading,
+//! `upstream` forwards, `reply` answers, `error` says why not, `live` is the snapshot an exchange is judged by.
+
+pub mod body;
+pub mod error;
+pub mod exchange;
+pub mod headers;
+pub mod live;
+mod protect;
+pub mod reply;
+pub mod serve;
+pub mod target;
+pub mod upload;
+pub mod upstream;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::response::Response;
+
+use self::error::Refusal;
+use self::exchange::Exchange;
+use self::headers::Via;
+pub use self::live::Live;
+use self::reply::Reply;
+use self::target::Target;
+use crate::audit::Lane;
+use crate::content::json;
+use crate::rules::Current;
+use crate::stats::WorkerStats;
+use crate::pii;
+
+/// What one worker thread needs to serve exchanges.
+#[derive(Debug)]
+pub struct Worker {
+    /// Which one: names its clients in every upstream.
+    pub index: usize,
+    /// The current snapshot.
+    pub rules: Current<Live>,
+    /// Its way into the audit trail.
+    pub lane: Arc<Lane>,
+    /// Its shard of the figures.
+    pub stats: WorkerStats,
+    /// Bounds.
+    pub limits: Limits,
+    /// Our name in `Via`.
+    pub via: Via,
+    /// Recognises everything, at any confidence: for what is written into records.
+    pub everything: pii::Detector,
+    /// Set when the process has been told to stop.
+    pub stopping: Arc<AtomicBool>,
+}
+
+/// Bounds of an exchange.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Longest pause between two pieces of a request body.
+    pub body_timeout: Duration,
+    /// Bytes up to which a body is read before it is sent on, so that it goes out with a length.
+    pub buffer: usize,
+    /// Longest wait for room in the audit trail.
+    pub audit_wait: Duration,
+    /// Bounds of the JSON engine.
+    pub json: json::Limits,
+}
+
+impl Worker {
+    /// Whether the process has been told to stop.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+}
+
+/// The application on the main port: every path is a request to be proxied.
+pub fn app(worker: Arc<Worker>) -> Router {
+    Router::new().fallback(handle).with_state(worker)
+}
+
+/// One exchange, from the first byte to the last.
+async fn handle(
+    State(worker): State<Arc<Worker>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+) -> Response {
+    let mut exchange = Exchange::begin(worker, peer.ip().to_canonical(), request.method().clone());
+    match pass(&mut exchange, request).await {
+        Ok(reply) => reply::deliver(exchange, reply),
+        Err(refusal) => reply::refuse(exchange, &refusal),
+    }
+}
+
+/// The story: nothing is forwarded that was not judged, nothing is answered that was not judged, and both signatures say so.
+async fn pass(exchange: &mut Exchange, request: Request<Body>) -> Result<Reply, Refusal> {
+    let (head, body) = request.into_parts();
+    exchange.reserve_record().await?;
+    exchange.asked(head.headers.get(http::header::HOST), head.uri.path());
+    headers::check_framing(head.version, &head.headers)?;
+    let target = Target::read(&head.method, &head.uri, &head.headers)?;
+    exchange.route(&target)?;
+    if exchange.worker.via.is_loop(&head.headers) {
+        return Err(Refusal::Loop);
+    }
+    let cleared = protect::request(exchange, head, target, body).await?;
+    let pool = exchange.pool().ok_or(Refusal::Internal)?;
+    exchange.sent();
+    let answer = pool.send(exchange.worker.index, cleared).await?;
+    exchange.answered(answer.status.as_u16(), Arc::clone(&answer.target), answer.retries);
+    protect::response(exchange, answer).await
+}
+

@@ -1,0 +1,242 @@
+//! The canonical request target: what the router judges is what the upstream gets, or the request is refused. It knows
+//! no routes.
+//!
+//! SECURITY: every way in which two programs read one target differently is a way round a policy (RFC 3986 section 7.3,
+//! RFC 9112 section 3). So there is one form: percent-encoded unreserved characters are decoded, characters that the URL
+//! type would encode later are encoded now, everything else stays as it came; dot segments, empty segments, encoded
+//! slashes, backslashes and control characters are refused.
+
+use http::header::HOST;
+use http::uri::{Authority, Scheme};
+use http::{HeaderMap, Method, Uri};
+
+/// Where a request wants to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Host name or address: lower case, without port and trailing dot.
+    pub host: String,
+    /// Host with port, as the client wrote it but lower case: what `preserve_host` sends.
+    pub authority: String,
+    /// The path, canonical, starting with `/`.
+    pub path: String,
+    /// The query without `?`, canonical.
+    pub query: Option<String>,
+    /// Whether the path holds `%2f`, which only a route with `encoded_slash: keep` lets through.
+    pub encoded_slash: bool,
+}
+
+/// Why a target was refused, in words for the client.
+pub type TargetError = &'static str;
+
+impl Target {
+    /// Reads the target of a request.
+    pub fn read(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Self, TargetError> {
+        if !matches!(
+            *method,
+            Method::GET | Method::HEAD | Method::POST | Method::PUT | Method::PATCH | Method::DELETE | Method::OPTIONS
+        ) && (*method == Method::CONNECT || method.as_str().bytes().any(|b| b.is_ascii_lowercase()))
+        {
+            // `get` is not GET (RFC 9110 section 9.1), but some upstreams think so.
+            return Err("the method is not supported");
+        }
+        let (host, authority) = read_host(uri, headers)?;
+        let path = uri.path();
+        if path == "*" || !path.starts_with('/') {
+            return Err("the request target must start with `/`");
+        }
+        let mut encoded_slash = false;
+        let path = canonical_path(path, &mut encoded_slash)?;
+        let query = uri.query().map(canonical_query).transpose()?;
+        Ok(Self { host, authority, path, query, encoded_slash })
+    }
+}
+
+fn read_host(uri: &Uri, headers: &HeaderMap) -> Result<(String, String), TargetError> {
+    let mut lines = headers.get_all(HOST).iter();
+    let (Some(host), None) = (lines.next(), lines.next()) else {
+        return Err("exactly one Host field is required");
+    };
+    let host = host.to_str().map_err(|_| "the Host field is not valid")?;
+    let authority: Authority = host.parse().map_err(|_| "the Host field is not valid")?;
+    if host.contains('@') || authority.host().is_empty() || (host.contains(':') && !well_formed_port(host)) {
+        return Err("the Host field is not valid");
+    }
+    let authority = authority.as_str().to_ascii_lowercase();
+    if let Some(given) = uri.authority() {
+        // Absolute form (RFC 9112 section 3.2.2). A client that says two things is refused rather than interpreted.
+        if uri.scheme() != Some(&Scheme::HTTP) || given.as_str().to_ascii_lowercase() != authority {
+            return Err("the request target differs from the Host field");
+        }
+    }
+    let name = match authority.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) && !name.ends_with(':') => name,
+        _ => authority.as_str(),
+    };
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
+    let bracketed = name.starts_with('[') && name.ends_with(']');
+    if name.is_empty() || !(bracketed || name.bytes().all(plain)) {
+        return Err("the Host field is not valid");
+    }
+    Ok((name.to_owned(), authority))
+}
+
+fn well_formed_port(host: &str) -> bool {
+    if host.ends_with(']') {
+        return true;
+    }
+    host.rsplit_once(':').is_some_and(|(_, port)| {
+        !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|p| p > 0)
+    })
+}
+
+/// The value of `%XY` at the front of `rest`.
+fn percent(rest: &[u8]) -> Result<u8, TargetError> {
+    let digit = |i: usize| rest.get(i).and_then(|b| char::from(*b).to_digit(16));
+    match (digit(1), digit(2)) {
+        (Some(high), Some(low)) => Ok((high * 16 + low) as u8),
+        _ => Err("the request target has an incomplete percent-encoding"),
+    }
+}
+
+const fn is_unreserved(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~')
+}
+
+fn push_encoded(out: &mut String, b: u8) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    out.push('%');
+    out.push(char::from(HEX[usize::from(b >> 4)]));
+    out.push(char::from(HEX[usize::from(b & 15)]));
+}
+
+/// One pass: decodes unreserved characters, encodes what the URL type would, refuses what nobody should send.
+fn canonical_path(raw: &str, encoded_slash: &mut bool) -> Result<String, TargetError> {
+    let bytes = raw.as_bytes();
+    let mut out = String::with_capacity(bytes.len());
+    let mut i = 0;
+    while let Some(&b) = bytes.get(i) {
+        match b {
+            b'%' => {
+                let value = percent(bytes.get(i..).unwrap_or_default())?;
+                match value {
+                    b'/' => {
+                        *encoded_slash = true;
+                        out.push_str(raw.get(i..i + 3).unwrap_or_default());
+                    }
+                    b'\\' => return Err("an encoded backslash in the path is not allowed"),
+                    0..=0x1f | 0x7f => return Err("an encoded control character in the path is not allowed"),
+                    value if is_unreserved(value) => out.push(char::from(value)),
+                    _ => out.push_str(raw.get(i..i + 3).unwrap_or_default()),
+                }
+                i += 3;
+                continue;
+            }
+            b'\\' => return Err("a backslash in the path is not allowed"),
+            0..=0x20 | 0x7f | b'#' => return Err("the path has a character that must be percent-encoded"),
+            b'"' | b'<' | b'>' | b'`' | b'{' | b'}' | b'^' | b'|' | 0x80.. => push_encoded(&mut out, b),
+            _ => out.push(char::from(b)),
+        }
+        i += 1;
+    }
+    let mut segments = out.split('/').skip(1).peekable();
+    while let Some(segment) = segments.next() {
+        // `..;x` is a dot segment to servers that cut path parameters off first.
+        let name = segment.split(';').next().unwrap_or_default();
+        if name == "." || name == ".." {
+            return Err("a dot segment in the path is not allowed");
+        }
+        if segment.is_empty() && segments.peek().is_some() {
+            return Err("an empty segment (`//`) in the path is not allowed");
+        }
+    }
+    Ok(out)
+}
+
+fn canonical_query(raw: &str) -> Result<String, TargetError> {
+    let mut out = String::with_capacity(raw.len());
+    for b in raw.bytes() {
+        match b {
+            0..=0x20 | 0x7f | b'#' => return Err("the query has a character that must be percent-encoded"),
+            b'"' | b'<' | b'>' | b'\'' | 0x80.. => push_encoded(&mut out, b),
+            _ => out.push(char::from(b)),
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(uri: &str, hosts: &[&str]) -> Result<Target, TargetError> {
+        let mut headers = HeaderMap::new();
+        for host in hosts {
+            headers.append(HOST, host.parse().unwrap());
+        }
+        Target::read(&Method::GET, &uri.parse().unwrap(), &headers)
+    }
+
+    fn path(uri: &str) -> Result<String, TargetError> {
+        read(uri, &["t.example"]).map(|t| t.path)
+    }
+
+    #[test]
+    fn decodes_only_unreserved() {
+        assert_eq!(path("/%61dmin"), Ok("/admin".into()));
+        assert_eq!(path("/a%20b%c3%a9"), Ok("/a%20b%c3%a9".into()));
+        assert_eq!(path("/a%2520"), Ok("/a%2520".into()));
+        assert_eq!(path("/%252e%252e/admin"), Ok("/%252e%252e/admin".into()));
+    }
+
+    #[test]
+    fn refuses_what_two_programs_read_differently() {
+        for bad in [
+            "/public/../admin",
+            "/public/%2e%2e/admin",
+            "/./a",
+            "/a/%2E",
+            "/public/..;/admin",
+            "/public//admin",
+            "//evil.example/s",
+            "/a%00",
+            "/a%0a",
+            "/a%zz",
+            "/a%4",
+            "/a%5c..%5cb",
+        ] {
+            assert!(path(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn marks_encoded_slashes() {
+        let target = read("/a%2Fb", &["t.example"]).unwrap();
+        assert!(target.encoded_slash);
+        assert_eq!(target.path, "/a%2Fb");
+    }
+
+    #[test]
+    fn encodes_what_the_url_type_would() {
+        assert_eq!(path("/a{b}"), Ok("/a%7Bb%7D".into()));
+        assert_eq!(read("/a?q='x'", &["t"]).unwrap().query.as_deref(), Some("q=%27x%27"));
+    }
+
+    #[test]
+    fn wants_one_true_host() {
+        assert!(read("/", &[]).is_err());
+        assert!(read("/", &["a", "b"]).is_err());
+        assert!(read("/", &["a", "a"]).is_err());
+        for bad in ["u@a", "a b", "a, b", "a/b", "", "a:", "a:x", "a:0", "a:70000", "a:1:2", ":80", "."] {
+            assert!(read("/", &[bad]).is_err(), "{bad}");
+        }
+        for (good, host) in
+            [("T.Example", "t.example"), ("t.example.:80", "t.example"), ("[::1]:8080", "[::1]"), ("[::1]", "[::1]")]
+        {
+            assert_eq!(read("/", &[good]).map(|t| t.host), Ok(host.into()), "{good}");
+        }
+        assert!(read("http://other/s", &["t"]).is_err());
+        assert!(read("http://T/s", &["t"]).is_ok());
+        assert!(read("ftp://t/s", &["t"]).is_err());
+    }
+}
