@@ -4,6 +4,7 @@
 //! a [`Flow`]: the same filter, piece by piece, in bounded memory.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -14,8 +15,7 @@ use tokio::time::{Sleep, sleep};
 
 use super::error::Refusal;
 use crate::actions::Block;
-use crate::policy::body::{BodyFault, BodyFilter};
-use crate::policy::{Direction, Failure, Findings, OnFailure};
+use crate::policy::{BodyFault, BodyFilter, Direction, Failure, Findings, OnFailure, Plan, Verdict};
 
 /// Why a body did not get through.
 #[derive(Debug)]
@@ -127,7 +127,7 @@ pub struct Report {
 pub struct Flow<B> {
     start: Option<Bytes>,
     inner: B,
-    filter: Option<BodyFilter>,
+    filter: Option<(Arc<Plan>, BodyFilter)>,
     bounds: Bounds,
     pause: Option<Pin<Box<Sleep>>>,
     report: Report,
@@ -139,8 +139,8 @@ impl<B> Flow<B>
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    /// A flow of `start` and then `inner`, through `filter` if there is one.
-    pub fn new(start: Bytes, inner: B, filter: Option<BodyFilter>, bounds: Bounds) -> Self {
+    /// A flow of `start` and then `inner`, through the filter of a plan if there is one.
+    pub fn new(start: Bytes, inner: B, filter: Option<(Arc<Plan>, BodyFilter)>, bounds: Bounds) -> Self {
         Self {
             start: (!start.is_empty()).then_some(start),
             inner,
@@ -193,9 +193,9 @@ where
 
     /// What was read and found.
     pub fn take_report(&mut self) -> Report {
-        if let Some(filter) = self.filter.as_mut() {
+        if let Some((_, filter)) = self.filter.take() {
             self.report.edited |= filter.changed();
-            self.report.findings.merge(filter.take_findings());
+            self.report.findings.append(filter.into_findings());
         }
         std::mem::take(&mut self.report)
     }
@@ -251,7 +251,7 @@ where
     }
 
     fn judge(&mut self, chunk: Option<Bytes>) -> Result<Bytes, Fault> {
-        let Some(filter) = self.filter.as_mut() else { return Ok(chunk.unwrap_or_default()) };
+        let Some((plan, filter)) = self.filter.as_mut() else { return Ok(chunk.unwrap_or_default()) };
         let mut out = Vec::with_capacity(chunk.as_ref().map_or(0, Bytes::len) + 64);
         let mut result = match &chunk {
             Some(chunk) => filter.push(chunk, &mut out),
@@ -260,21 +260,27 @@ where
         if self.ended && result.is_ok() {
             result = filter.finish(&mut out);
         }
+        let direction = self.bounds.direction;
         match result {
             Ok(()) => {}
-            Err(BodyFault::Blocked(block)) => return Err(Fault::Blocked(self.bounds.direction, block)),
-            Err(BodyFault::Failed { failure, what, decision: OnFailure::Block }) => {
-                return Err(Fault::Unreadable(self.bounds.direction, failure, what));
+            Err(BodyFault::Blocked) => {
+                return Err(match filter.verdict() {
+                    Verdict::Block(block, _) => Fault::Blocked(direction, block),
+                    Verdict::Pass | Verdict::Edit => Fault::Broken(direction),
+                });
             }
-            Err(BodyFault::Failed { failure, what, decision: OnFailure::Pass }) => {
-                // What was held goes out untouched, and so does the rest: policy said so, and the record will say it.
-                out.extend_from_slice(filter.held());
-                self.report.passed = Some((failure, what));
-                self.report.edited |= filter.changed();
-                let findings = filter.take_findings();
-                self.report.findings.merge(findings);
-                self.filter = None;
-            }
+            Err(BodyFault::Unreadable { failure, what, .. }) => match plan.on_failure(failure) {
+                OnFailure::Block => return Err(Fault::Unreadable(direction, failure, what)),
+                OnFailure::Pass => {
+                    // What was held goes out untouched, and so does the rest: policy says so, and the record will say it.
+                    out.extend_from_slice(filter.held());
+                    self.report.passed = Some((failure, what));
+                    if let Some((_, filter)) = self.filter.take() {
+                        self.report.edited |= filter.changed();
+                        self.report.findings.append(filter.into_findings());
+                    }
+                }
+            },
         }
         Ok(out.into())
     }

@@ -149,12 +149,16 @@ impl Exchange {
         self.retries = retries;
     }
 
+    /// Counts bytes of a body as they were read; what leaves for the client is counted where it leaves.
+    pub fn count_body(&mut self, direction: Direction, bytes: usize) {
+        if direction == Direction::Request {
+            self.bytes_in += bytes as u64;
+        }
+    }
+
     /// Adds what was read and found in a body.
     pub fn note_body(&mut self, direction: Direction, report: Report) {
-        match direction {
-            Direction::Request => self.bytes_in += report.bytes,
-            Direction::Response => {}
-        }
+        self.count_body(direction, report.bytes as usize);
         if let Some((failure, what)) = report.passed {
             self.note_uninspected(direction, failure, what, OnFailure::Pass);
         }
@@ -344,7 +348,7 @@ fn capped(text: &str, cap: usize) -> &str {
 
 /// A path as it may be remembered: recognised values are replaced by their entity.
 fn shy(path: &str, everything: &pii::Detector) -> String {
-    let plain = crate::policy::percent::decode(path);
+    let plain = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
     let mut found = Vec::new();
     everything.find(&plain, pii::Context::default(), &mut found);
     found.retain(|m| m.confidence >= pii::Confidence::Likely);

@@ -92,7 +92,7 @@ fn cannot_be_nominated(name: &str) -> bool {
 }
 
 /// Takes out what belongs to this hop: the fixed set and what the `Connection` lines name.
-fn strip_hop(headers: &mut HeaderMap) {
+pub fn strip_hop(headers: &mut HeaderMap) {
     if headers.contains_key(header::CONNECTION) {
         let nominated: Vec<HeaderName> = headers
             .get_all(header::CONNECTION)
@@ -149,8 +149,10 @@ pub struct RequestFields<'a> {
     pub id: &'a HeaderValue,
     /// Who we are.
     pub via: &'a Via,
-    /// Whether the response will be inspected: then it must come whole, plain and fresh.
-    pub inspects_response: bool,
+    /// Whether any rule will look at the response body: then it must come without a content coding.
+    pub reads_response: bool,
+    /// Whether the response body may be edited or blocked: then it must come whole and fresh, too.
+    pub edits_response: bool,
     /// Whether the request body is edited: then digests of it are void.
     pub edits_body: bool,
     /// Whether the client's Host goes upstream.
@@ -168,8 +170,11 @@ impl RequestFields<'_> {
             headers.remove(name);
         }
         headers.remove(header::EXPECT);
-        if self.inspects_response {
-            // A slice of a document, a 304 for an older policy's copy, or a coding we cannot read would pass unjudged.
+        if self.reads_response {
+            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        }
+        if self.edits_response {
+            // A slice of a document or a 304 for an older policy's copy would pass unjudged.
             for name in [
                 header::RANGE,
                 header::IF_RANGE,
@@ -180,7 +185,6 @@ impl RequestFields<'_> {
             ] {
                 headers.remove(name);
             }
-            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
         if self.edits_body {
             drop_digests(headers);
@@ -205,10 +209,9 @@ impl RequestFields<'_> {
     }
 }
 
-/// Rewrites the upstream's fields in place for the client.
-pub fn response_fields(headers: &mut HeaderMap, via: &Via, id: &HeaderValue, inspected: bool) {
-    strip_hop(headers);
-    if inspected {
+/// Completes the upstream's fields, hop-by-hop ones gone, for the client. `edited`: the body may not be the upstream's.
+pub fn response_fields(headers: &mut HeaderMap, via: &Via, id: &HeaderValue, edited: bool) {
+    if edited {
         // Validators and ranges speak of the upstream's bytes, not of ours.
         for name in [header::ETAG, header::LAST_MODIFIED, header::ACCEPT_RANGES] {
             headers.remove(name);

@@ -8,14 +8,15 @@ fn map(fields: &[(&str, &str)]) -> HeaderMap {
     headers
 }
 
-fn sent(fields: &[(&str, &str)], inspects_response: bool) -> HeaderMap {
+fn sent(fields: &[(&str, &str)], inspected: bool) -> HeaderMap {
     let mut headers = map(fields);
     RequestFields {
         client: IpAddr::from([192, 0, 2, 7]),
         authority: "api.example",
         id: &HeaderValue::from_static("id"),
         via: &Via::new("x"),
-        inspects_response,
+        reads_response: inspected,
+        edits_response: inspected,
         edits_body: false,
         preserve_host: false,
         set: &[(header::AUTHORIZATION, HeaderValue::from_static("upstream"))],

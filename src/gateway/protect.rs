@@ -1,0 +1,303 @@
+//! Asking policy, for both halves of an exchange: what is judged here and comes back is what may leave. It edits nothing by
+//! itself.
+//!
+//! A [`Cleared`] request can only be had from [`request`], a [`Reply`] only from [`response`]: forgetting to judge does not
+//! compile.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, Method, StatusCode, header};
+
+use super::body::{Begun, Bounds, Flow, begin};
+use super::error::Refusal;
+use super::exchange::Exchange;
+use super::headers::{self, RequestFields};
+use super::reply::{Reply, ReplyBody};
+use super::target::Target;
+use super::upload::{Upload, UploadBody};
+use super::upstream::{Answer, Cleared, Outgoing};
+use crate::content::kind::Kind;
+use crate::policy::{
+    BodyFault, BodyFilter, Direction, Failure, Findings, HeaderChange, HeaderEdit, Judged, OnFailure, Plan, Verdict,
+};
+
+/// Judges a request: path, query, fields, body.
+pub async fn request(
+    exchange: &mut Exchange,
+    head: Parts,
+    target: Target,
+    body: Body,
+) -> Result<Cleared, Refusal> {
+    let plan = exchange.plan(Direction::Request).ok_or(Refusal::Internal)?;
+    let mut gate = Gate { exchange, direction: Direction::Request, findings: Findings::default(), edited: false };
+    let path = gate.part(|found| plan.judge_path(&target.path, found), target.path.clone())?;
+    let query = match &target.query {
+        Some(query) => gate.part(|found| plan.judge_query(query, found), query.clone())?.into(),
+        None => None,
+    };
+    let mut fields = gate.fields(&plan, head.headers)?;
+    let outgoing = request_body(&mut gate, &plan, &fields, body).await?;
+    gate.settle();
+
+    let route = exchange.matched().ok_or(Refusal::Internal)?;
+    let upstream = exchange.live.pool(route).ok_or(Refusal::Internal)?;
+    RequestFields {
+        client: exchange.client,
+        authority: &target.authority,
+        id: &exchange.id_field,
+        via: &exchange.worker.via,
+        reads_response: route.response.reads_body(),
+        edits_response: route.response.acts_on_body(),
+        edits_body: plan.acts_on_body(),
+        preserve_host: upstream.spec.preserve_host,
+        set: &upstream.spec.set_headers,
+    }
+    .apply(&mut fields);
+    headers::trace(&mut fields, exchange.id);
+    let path = match &route.strip_prefix {
+        Some(prefix) => stripped(&path, prefix).ok_or(Refusal::Internal)?,
+        None => path,
+    };
+    Ok(Cleared { method: head.method, path, query, headers: fields, body: outgoing })
+}
+
+async fn request_body(
+    gate: &mut Gate<'_>,
+    plan: &Arc<Plan>,
+    fields: &HeaderMap,
+    body: Body,
+) -> Result<Outgoing, Refusal> {
+    use http_body::Body as _;
+    if body.is_end_stream() {
+        return Ok(Outgoing::Empty);
+    }
+    let limits = &gate.exchange.worker.limits;
+    let bounds = Bounds { direction: Direction::Request, idle: limits.body_timeout, total: gate.total_limit() };
+    let judged = match judge_body(gate, plan, fields, body, bounds).await? {
+        JudgedBody::Whole(bytes) if bytes.is_empty() => return Ok(Outgoing::Empty),
+        JudgedBody::Whole(bytes) => return Ok(Outgoing::Whole(bytes)),
+        JudgedBody::Flow(flow) => flow,
+    };
+    let upload = Arc::new(Upload::new());
+    gate.exchange.uploads(Arc::clone(&upload));
+    Ok(Outgoing::Streamed(UploadBody::new(judged, Arc::clone(&upload)), upload))
+}
+
+/// Judges a response: fields, body. Every status is judged alike.
+pub async fn response(exchange: &mut Exchange, answer: Answer) -> Result<Reply, Refusal> {
+    use http_body::Body as _;
+    let Answer { status, headers, body, .. } = answer;
+    let plan = exchange.plan(Direction::Response).ok_or(Refusal::Internal)?;
+    let idle = exchange.pool().ok_or(Refusal::Internal)?.spec.idle_timeout;
+    let is_head = exchange.method == Method::HEAD;
+    let length = headers.get(header::CONTENT_LENGTH).cloned();
+    let mut gate = Gate { exchange, direction: Direction::Response, findings: Findings::default(), edited: false };
+    let mut fields = gate.fields(&plan, headers)?;
+    headers::strip_hop(&mut fields);
+
+    let has_body = !(is_head || status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED)
+        && !body.is_end_stream();
+    let bounds = Bounds { direction: Direction::Response, idle, total: gate.total_limit() };
+    let body = if !has_body {
+        ReplyBody::Whole(Bytes::new())
+    } else {
+        // A slice of a document cannot be judged.
+        let judged = if status == StatusCode::PARTIAL_CONTENT && plan.reads_body() {
+            gate.decide(&plan, Failure::Unsupported, "partial content")?;
+            JudgedBody::Flow(Flow::new(Bytes::new(), body, None, bounds))
+        } else {
+            judge_body(&mut gate, &plan, &fields, body, bounds).await?
+        };
+        match judged {
+            JudgedBody::Whole(bytes) => ReplyBody::Whole(bytes),
+            JudgedBody::Flow(flow) => ReplyBody::Flow(Box::new(flow)),
+        }
+    };
+    gate.settle();
+    headers::response_fields(&mut fields, &exchange.worker.via, &exchange.id_field, plan.acts_on_body());
+    if let (true, false, Some(length)) = (is_head, plan.acts_on_body(), length) {
+        fields.insert(header::CONTENT_LENGTH, length);
+    }
+    Ok(Reply { status, headers: fields, body })
+}
+
+/// A judged body.
+enum JudgedBody<B> {
+    Whole(Bytes),
+    Flow(Flow<B>),
+}
+
+async fn judge_body<B>(
+    gate: &mut Gate<'_>,
+    plan: &Arc<Plan>,
+    fields: &HeaderMap,
+    body: B,
+    bounds: Bounds,
+) -> Result<JudgedBody<B>, Refusal>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
+    if !plan.reads_body() {
+        return Ok(JudgedBody::Flow(Flow::new(Bytes::new(), body, None, bounds)));
+    }
+    let limits = gate.exchange.worker.limits.clone();
+    let hold = if plan.may_block_body() { gate.body_limit() } else { limits.buffer };
+    let (start, rest) = match begin(body, hold, bounds).await.map_err(super::body::Fault::into_refusal)? {
+        Begun::Whole(bytes) => (bytes, None),
+        Begun::Part(bytes, rest) => (bytes, Some(rest)),
+    };
+    let types = fields.get_all(header::CONTENT_TYPE).iter().map(http::HeaderValue::as_bytes);
+    let codings = fields.get_all(header::CONTENT_ENCODING).iter().map(http::HeaderValue::as_bytes);
+    let readable = match Kind::of(types, codings, &start) {
+        Kind::Empty => return Ok(JudgedBody::Whole(start)),
+        Kind::Json => true,
+        Kind::Unsupported(reason) => {
+            gate.decide(plan, Failure::Unsupported, reason)?;
+            false
+        }
+    };
+    let Some(rest) = rest else {
+        gate.exchange.count_body(bounds.direction, start.len());
+        return if readable { gate.whole(plan, start).map(JudgedBody::Whole) } else { Ok(JudgedBody::Whole(start)) };
+    };
+    let filter = if !readable {
+        None
+    } else if plan.may_block_body() {
+        gate.decide(plan, Failure::Oversize, "the body is larger than what may be held (`limits.body`)")?;
+        None
+    } else {
+        Some((Arc::clone(plan), BodyFilter::new(plan, limits.json)))
+    };
+    Ok(JudgedBody::Flow(Flow::new(start, rest, filter, bounds)))
+}
+
+/// One half of an exchange, being judged.
+struct Gate<'a> {
+    exchange: &'a mut Exchange,
+    direction: Direction,
+    findings: Findings,
+    edited: bool,
+}
+
+impl Gate<'_> {
+    /// A part of the head, edited or as it was.
+    fn part<E>(&mut self, judge: impl FnOnce(&mut Findings) -> Judged<E>, untouched: E) -> Result<E, Refusal> {
+        match judge(&mut self.findings) {
+            Judged::Pass => Ok(untouched),
+            Judged::Edit(edit) => {
+                self.edited = true;
+                Ok(edit)
+            }
+            Judged::Block(block, _) => {
+                self.settle();
+                Err(self.blocked(block))
+            }
+        }
+    }
+
+    fn fields(&mut self, plan: &Plan, fields: HeaderMap) -> Result<HeaderMap, Refusal> {
+        if !plan.reads_headers() {
+            return Ok(fields);
+        }
+        let listed = fields.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let edits = self.part(|found| plan.judge_headers(listed, found), Vec::new())?;
+        if edits.is_empty() { Ok(fields) } else { edited_fields(&fields, &edits) }
+    }
+
+    /// A body that is wholly here.
+    fn whole(&mut self, plan: &Arc<Plan>, body: Bytes) -> Result<Bytes, Refusal> {
+        let (result, judge) = BodyFilter::whole(plan, self.exchange.worker.limits.json, &body);
+        let verdict = judge.verdict();
+        self.findings.append(judge.into_findings());
+        match (result, verdict) {
+            (Ok(None), _) => Ok(body),
+            (Ok(Some(edited)), _) => {
+                self.edited = true;
+                Ok(edited.into())
+            }
+            (Err(BodyFault::Blocked), Verdict::Block(block, _)) => {
+                self.settle();
+                Err(self.blocked(block))
+            }
+            (Err(BodyFault::Blocked), _) => Err(Refusal::Internal),
+            (Err(BodyFault::Unreadable { failure, what, .. }), _) => {
+                self.decide(plan, failure, what)?;
+                Ok(body)
+            }
+        }
+    }
+
+    /// What happens when protection cannot be given: the one place. Passing is written into the record; refusing is the
+    /// default and comes back as an error.
+    fn decide(&mut self, plan: &Plan, failure: Failure, reason: &'static str) -> Result<(), Refusal> {
+        match plan.on_failure(failure) {
+            OnFailure::Pass => {
+                self.exchange.note_uninspected(self.direction, failure, reason, OnFailure::Pass);
+                Ok(())
+            }
+            OnFailure::Block => {
+                self.settle();
+                Err(Refusal::Unreadable { direction: self.direction, failure, reason: reason.into() })
+            }
+        }
+    }
+
+    fn blocked(&self, block: crate::actions::Block) -> Refusal {
+        Refusal::Blocked { direction: self.direction, status: block.status, message: block.message }
+    }
+
+    /// Hands what was found to the exchange.
+    fn settle(&mut self) {
+        let findings = std::mem::take(&mut self.findings);
+        self.exchange.note_findings(self.direction, findings, self.edited);
+    }
+
+    fn body_limit(&self) -> usize {
+        self.exchange.matched().map_or(0, |route| route.body_limit)
+    }
+
+    fn total_limit(&self) -> Option<u64> {
+        self.exchange.matched().and_then(|route| route.total_limit)
+    }
+}
+
+fn edited_fields(fields: &HeaderMap, edits: &[HeaderEdit]) -> Result<HeaderMap, Refusal> {
+    let mut out = HeaderMap::with_capacity(fields.len());
+    for (position, (name, value)) in fields.iter().enumerate() {
+        match edits.iter().find(|edit| edit.position == position).map(|edit| &edit.change) {
+            None => {
+                out.append(name, value.clone());
+            }
+            Some(HeaderChange::Remove) => {}
+            Some(HeaderChange::Set(bytes)) => {
+                let value = http::HeaderValue::from_bytes(bytes).map_err(|_| Refusal::Internal)?;
+                out.append(name, value);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The path without `prefix`, which ends on a segment boundary.
+fn stripped(path: &str, prefix: &str) -> Option<String> {
+    match path.strip_prefix(prefix.trim_end_matches('/'))? {
+        "" => Some("/".to_owned()),
+        rest if rest.starts_with('/') => Some(rest.to_owned()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stripped;
+
+    #[test]
+    fn prefixes_end_on_segments() {
+        assert_eq!(stripped("/v1/a", "/v1").as_deref(), Some("/a"));
+        assert_eq!(stripped("/v1", "/v1/").as_deref(), Some("/"));
+        assert_eq!(stripped("/v10/a", "/v1"), None);
+    }
+}
