@@ -52,10 +52,9 @@ impl Mask {
     /// INVARIANT: a valid JSON number goes in, a valid JSON number of the same length comes out: an integer part never
     /// starts with a 0 that it did not start with.
     pub(crate) fn number(&self, lexeme: &mut [u8], range: Range<usize>) {
-        let is_digit = |byte: &u8| byte.is_ascii_digit();
-        let first_digit = lexeme.iter().position(|byte| byte.is_ascii_digit());
+        let first_digit = lexeme.iter().position(u8::is_ascii_digit);
         let Some(part) = lexeme.get_mut(range.clone()) else { return };
-        let total = part.iter().filter(|byte| is_digit(byte)).count();
+        let total = part.iter().filter(|byte| byte.is_ascii_digit()).count();
         let kept = self.keep_first.saturating_add(self.keep_last);
         let hidden = if total <= kept { 0..total } else { self.keep_first..total - self.keep_last };
         let digits = part.iter_mut().zip(range.start..).filter(|(byte, _)| byte.is_ascii_digit());

@@ -330,8 +330,7 @@ fn compile_program(rules: &[Rule]) -> (Program, Vec<PlanEntry>) {
                 add(n, Purpose::Value, selectors, None);
             }
             (Target::KeepOnly(selectors), _) => add(n, Purpose::KeepOnly, selectors, None),
-            (Target::Query(_) | Target::Headers(_), _)
-            | (Target::Detect { within: Within::Places { .. } | Within::Query(_) | Within::Headers(_), .. }, _) => {}
+            (Target::Query(_) | Target::Headers(_) | Target::Detect { .. }, _) => {}
         }
     }
     (Program::compile(&program), entries)

@@ -412,7 +412,7 @@ impl Bench {
         self.enforced.look(case.lens.enforced.as_ref(), case);
         self.shadow.look(case.lens.shadow.as_ref(), case);
         let tail = UNDECIDED.min((text.len() - from.min(text.len())) / 2);
-        let tail = if last { text.len() } else { text.floor_char_boundary(text.len() - tail).max(from) };
+        let tail = if last { text.len() } else { floor(text, text.len() - tail).max(from) };
         let both = self.enforced.matches.iter().chain(&self.shadow.matches);
         let cut = both.filter(|seen| seen.start < tail && tail < seen.end).map(|seen| seen.start).min();
         // A match that fills the whole window is edited as far as it is decided, so that there is always an end to it.
@@ -428,8 +428,10 @@ impl Bench {
 
 /// Whether an action on leaves would change this one: an empty string and `null` have nothing to hide behind a mask.
 fn changes(action: &Action, subject: Subject<'_>) -> bool {
-    match (action, subject) {
-        (Action::Mask(_), Subject::Null | Subject::Text("")) => false,
-        _ => true,
-    }
+    !matches!((action, subject), (Action::Mask(_), Subject::Null | Subject::Text("")))
+}
+
+/// The character boundary at or before `at`.
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

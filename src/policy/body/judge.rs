@@ -350,7 +350,9 @@ impl BodyJudge {
             Some(Action::Remove | Action::Log | Action::Rename(_) | Action::Block(_)) => Long::Remove,
         };
         if answer != Long::Whole {
-            notes.into_iter().for_each(|rule| self.record(rule, path));
+            for rule in notes {
+                self.record(rule, path);
+            }
             self.edited |= matches!(answer, Long::Replace | Long::Remove);
         }
         answer
