@@ -1,5 +1,15 @@
-//! What is done to a value, one file per action. Compiled forms only: the rule file's spelling dies in `rules`.
-//! Bytes in, bytes out; it refuses to know why.
+//! What is done to a value, one file per action that does something. Compiled forms only: the rule file's spelling dies
+//! in `rules`. Text in, text out; it refuses to know why, and where the text came from.
+
+mod block;
+mod json_text;
+mod mask;
+mod redact;
+
+pub use block::Block;
+pub(crate) use json_text::{plain_text, push_json_string};
+pub use mask::Mask;
+pub use redact::Redact;
 
 /// A compiled action.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,39 +32,6 @@ pub enum Action {
     Set(Box<str>),
     /// Refuse the exchange.
     Block(Block),
-}
-
-/// `mask {keep_first, keep_last, char, as}`. Counts are characters (Unicode scalar values).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mask {
-    /// Characters left at the start.
-    pub keep_first: usize,
-    /// Characters left at the end. A value not longer than what is kept is masked whole.
-    pub keep_last: usize,
-    /// What stands for each hidden character.
-    pub with: char,
-    /// Whether a number becomes a string. Otherwise digits become 0 with a leading 1.
-    pub as_string: bool,
-}
-
-/// `redact {with, whole, as}`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redact {
-    /// The text; `None`: `[REDACTED]`, or `[REDACTED:entity]` for detectors.
-    pub with: Option<Box<str>>,
-    /// Whether an object or array is replaced as a whole instead of leaf by leaf.
-    pub whole: bool,
-    /// Whether a number becomes a string. Otherwise it becomes 0.
-    pub as_string: bool,
-}
-
-/// `block {status, message}`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
-    /// 400 to 599. Default 403 for requests, 502 for responses.
-    pub status: u16,
-    /// Shown to the client as the problem's detail.
-    pub message: Option<Box<str>>,
 }
 
 impl Action {

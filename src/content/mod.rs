@@ -2,3 +2,4 @@
 //! value is asked of a [`json::Judge`], which `policy` implements.
 
 pub mod json;
+pub mod kind;

@@ -1,11 +1,32 @@
 //! What may pass: a [`Plan`] judges the parts of one message and answers with edits, findings and a [`Verdict`].
 //! No I/O, no HTTP types beyond names and values as text; it refuses to know where a message comes from.
+//!
+//! `plan` compiles rules, `value` is the order of claims on one value (the heart), `body` carries it to JSON bodies, `head`
+//! to query, path and headers; `finding` remembers what was found and never what it was.
+
+mod body;
+mod finding;
+mod head;
+mod name;
+mod place;
+mod plan;
+mod text;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use body::{BodyFault, BodyFilter, BodyJudge};
+pub use finding::{Described, Finding, Findings};
+pub use head::{HeaderChange, HeaderEdit, Judged};
+pub use name::NamePattern;
+pub use plan::Plan;
 
 use std::sync::Arc;
 
 use crate::actions::{Action, Block};
 use crate::content::json::selector::Selector;
-use crate::pii::{Confidence, EntityId, EntitySet};
+use crate::pii::{Confidence, EntitySet};
 
 /// Which half of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -133,10 +154,6 @@ pub enum Within {
     Headers(Vec<NamePattern>),
 }
 
-/// A name with `*` for any run of characters. Header names are compared without case.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamePattern(pub Box<str>);
-
 /// The one answer to "may it pass?".
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
@@ -147,31 +164,4 @@ pub enum Verdict {
     Edit,
     /// Not at all: the rule's block and its position in the plan.
     Block(Block, u16),
-}
-
-/// What was found, without what it was.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// The rule's position in the plan.
-    pub rule: u16,
-    /// Which entity, for detectors.
-    pub entity: Option<EntityId>,
-    /// Where: a templated key path `$.users[*].email`, `query.name`, `header.name`, `path[n]`.
-    pub place: String,
-    /// How many values.
-    pub count: u64,
-}
-
-/// A ruleset's part for one route and direction.
-#[derive(Debug)]
-pub struct Plan {
-    /// Its rules, in the order of claims.
-    pub rules: Vec<Rule>,
-}
-
-impl Plan {
-    /// Compiles the rules of all policies of a route, in order, for one direction.
-    pub fn compile(_direction: Direction, rules: Vec<Rule>) -> Self {
-        Self { rules }
-    }
 }

@@ -1,0 +1,360 @@
+//! The JSON engine's judge: turns nodes into cases for [`Bench`], and outcomes into edits.
+
+use std::sync::Arc;
+
+use super::frames::Frames;
+use super::write;
+use crate::actions::Action;
+use crate::content::json::{Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Long, Node, Path, Scalar};
+use crate::pii::Context;
+use crate::policy::place::{Place, Spot};
+use crate::policy::value::{Bench, Case, Deed, Lens, Look, Outcome, Seen, Subject};
+use crate::policy::{Findings, Plan, Verdict};
+
+/// Judges one body. State of one message; the plan behind it is shared.
+#[derive(Debug)]
+pub struct BodyJudge {
+    plan: Arc<Plan>,
+    pub(super) findings: Findings,
+    bench: Bench,
+    frames: Frames,
+    /// The rules that look at the node at hand, when they are not just those that look everywhere.
+    seen: Vec<Seen>,
+    key_context: Context,
+    /// What looks at the windows of the long string at hand, and whether through the lens for selected values.
+    long: (Vec<Seen>, bool),
+    blocked: Option<u16>,
+    edited: bool,
+}
+
+impl BodyJudge {
+    /// At the start of a body.
+    pub fn new(plan: Arc<Plan>) -> Self {
+        Self {
+            plan,
+            findings: Findings::default(),
+            bench: Bench::default(),
+            frames: Frames::default(),
+            seen: Vec::new(),
+            key_context: Context::default(),
+            long: (Vec::new(), false),
+            blocked: None,
+            edited: false,
+        }
+    }
+
+    /// What judging came to so far.
+    pub fn verdict(&self) -> Verdict {
+        self.plan.verdict(self.blocked, self.edited)
+    }
+
+    /// What was found so far.
+    pub fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// What was found.
+    pub fn into_findings(self) -> Findings {
+        self.findings
+    }
+
+    /// Puts together who looks at a node: its own hits that `concern` it, what reaches down, and what looks everywhere.
+    /// Answers whether a detector with `select` is among them.
+    fn gather(&mut self, hits: &[EntryId], concern: impl Fn(Deed) -> bool, everywhere: bool) -> bool {
+        let Self { plan, seen, frames, .. } = self;
+        seen.clear();
+        let own = hits.iter().filter_map(|hit| plan.entry(*hit)).map(|entry| Seen { rule: entry.rule, own: true });
+        seen.extend(own.filter(|own| plan.judging(own.rule).is_some_and(|rule| concern(rule.deed))));
+        seen.extend(frames.reaching().iter().map(|rule| Seen { rule: *rule, own: false }));
+        let detects = seen.iter().filter_map(|seen| plan.judging(seen.rule)).any(|rule| rule.look != Look::Value);
+        if everywhere {
+            seen.extend_from_slice(&plan.body.everywhere.seen);
+        }
+        seen.sort_unstable_by_key(|seen| (seen.rule, !seen.own));
+        seen.dedup_by_key(|seen| seen.rule);
+        detects
+    }
+
+    /// Judges what stands at a place by the rules in `seen`.
+    fn decide(&mut self, by: By, subject: Subject<'_>, context: Context, path: &Path) -> Outcome {
+        let Self { plan, bench, findings, frames, seen, long, .. } = self;
+        let (lens, seen): (&Lens, &[Seen]) = match by {
+            By::Everywhere => (&plan.body.everywhere, &plan.body.everywhere.seen),
+            By::Gathered { selected: false } => (&plan.body.everywhere, seen),
+            By::Gathered { selected: true } => (&plan.body.selected, seen),
+            By::Long => (if long.1 { &plan.body.selected } else { &plan.body.everywhere }, &long.0),
+        };
+        let spot = Spot::new(Place::Json(path));
+        let case = Case { plan, lens, seen, subject, context, gone: frames.gone(), spot: &spot };
+        let outcome = bench.judge(&case, findings);
+        match outcome {
+            Outcome::Stop(rule) => self.blocked = Some(rule),
+            Outcome::Whole { .. } | Outcome::Spans => self.edited = true,
+            Outcome::Keep => {}
+        }
+        outcome
+    }
+
+    fn record(&mut self, rule: u16, path: &Path) {
+        self.findings.record(rule, None, &Spot::new(Place::Json(path)), self.plan.least());
+    }
+
+    /// Who looks at the value at `node`; `None`: nobody.
+    fn lookers(&mut self, node: Node<'_>) -> Option<By> {
+        self.frames.unwind(node.path.depth());
+        if !node.hits.is_empty() || !self.frames.reaching().is_empty() {
+            return Some(By::Gathered { selected: self.gather(node.hits, |_| true, true) });
+        }
+        self.plan.wants_every_value().then_some(By::Everywhere)
+    }
+
+    /// What a container as a whole becomes.
+    fn container_becomes(&self, rule: u16, edits: &mut Edits) -> Entry {
+        match self.plan.judging(rule).map(|rule| &rule.action) {
+            Some(Action::Replace(json) | Action::Set(json)) => {
+                edits.json.extend_from_slice(json.as_bytes());
+                Entry::Replace
+            }
+            Some(Action::Redact(redact)) => {
+                write::redacted_json(redact, None, &mut edits.text, &mut edits.json);
+                Entry::Replace
+            }
+            Some(
+                Action::Remove | Action::Allow | Action::Log | Action::Mask(_) | Action::Rename(_) | Action::Block(_),
+            )
+            | None => Entry::Remove,
+        }
+    }
+}
+
+/// Which rules look at a value, and through what.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    Everywhere,
+    Gathered { selected: bool },
+    Long,
+}
+
+impl Judge for BodyJudge {
+    fn key(&mut self, node: Node<'_>, key: &str, edits: &mut Edits) -> KeyEdit {
+        self.frames.unwind(node.path.depth());
+        let context = self.frames.context();
+        if self.plan.detects_in_body() {
+            self.key_context = context.under(key);
+        }
+        let by = if node.hits.is_empty() && self.frames.reaching().is_empty() {
+            if !self.plan.wants_every_value() {
+                return KeyEdit::Keep;
+            }
+            By::Everywhere
+        } else {
+            By::Gathered { selected: self.gather(node.hits, |deed| deed == Deed::Rename, true) }
+        };
+        match self.decide(by, Subject::Key(key), context, node.path) {
+            Outcome::Stop(_) => return KeyEdit::Stop,
+            Outcome::Keep if self.plan.may_look_edited(key) => return KeyEdit::Reserve,
+            Outcome::Keep => return KeyEdit::Keep,
+            Outcome::Whole { rule, entity } => self.plan.push_whole(rule, entity, key, &mut edits.text),
+            Outcome::Spans => self.plan.push_spans(&self.bench.spans, key, &mut edits.text),
+        }
+        if edits.text == key { KeyEdit::Reserve } else { KeyEdit::Rename }
+    }
+
+    fn scalar(&mut self, node: Node<'_>, value: Scalar<'_>, edits: &mut Edits) -> Edit {
+        let Some(by) = self.lookers(node) else { return Edit::Keep };
+        let subject = match value {
+            Scalar::String(text) => Subject::Text(text),
+            Scalar::Number(lexeme) => Subject::Number(lexeme),
+            Scalar::Bool(_) => Subject::Bool,
+            Scalar::Null => Subject::Null,
+        };
+        let context = self.frames.child_context(self.key_context);
+        match self.decide(by, subject, context, node.path) {
+            Outcome::Keep => Edit::Keep,
+            Outcome::Stop(_) => Edit::Stop,
+            Outcome::Whole { rule, entity } => write::whole(&self.plan, rule, entity, value, edits),
+            Outcome::Spans => match value {
+                Scalar::String(text) => write::spans_in_text(&self.plan, &self.bench.spans, text, edits),
+                Scalar::Number(lexeme) => write::spans_in_number(&self.plan, &self.bench.spans, lexeme, edits),
+                Scalar::Bool(_) | Scalar::Null => Edit::Keep,
+            },
+        }
+    }
+
+    fn enter(&mut self, node: Node<'_>, container: Container, edits: &mut Edits) -> Entry {
+        let depth = node.path.depth();
+        self.frames.unwind(depth);
+        let context = self.frames.child_context(self.key_context);
+        let gone = self.frames.gone();
+        if node.hits.is_empty() && self.frames.reaching().is_empty() {
+            self.frames.open(depth, container, context, gone, std::iter::empty());
+            return Entry::Enter;
+        }
+        self.gather(node.hits, |_| true, false);
+        let mut seen = std::mem::take(&mut self.seen);
+        let plan = self.plan.clone();
+        let (mut claims, mut whole, mut stop) = (0, None, None);
+        // What stays in `seen` reaches down to the children.
+        seen.retain(|seen| {
+            let Some(rule) = plan.judging(seen.rule).filter(|_| stop.is_none()) else { return false };
+            let is_free = !gone && !rule.group.is_bound_by(claims);
+            match (rule.look, rule.deed) {
+                (Look::Detect { .. }, _) => return true,
+                (Look::Value, Deed::Block) if seen.own => {
+                    self.record(seen.rule, node.path);
+                    stop = rule.is_enforced().then_some(seen.rule);
+                }
+                (Look::Value, Deed::Log) if seen.own && is_free => self.record(seen.rule, node.path),
+                (Look::Value, Deed::Block | Deed::Log | Deed::Rename) => {}
+                (Look::Value, Deed::Allow | Deed::Part | Deed::Whole) if !is_free => {}
+                (Look::Value, Deed::Part) => {
+                    rule.group.claim(&mut claims);
+                    return true;
+                }
+                (Look::Value, Deed::Allow | Deed::Whole) => {
+                    if seen.own {
+                        self.record(seen.rule, node.path);
+                    }
+                    rule.group.claim(&mut claims);
+                    if rule.deed == Deed::Whole && rule.is_enforced() {
+                        whole = Some(seen.rule);
+                    } else {
+                        return true;
+                    }
+                }
+            }
+            false
+        });
+        self.frames.open(depth, container, context, gone || whole.is_some(), seen.iter().map(|seen| seen.rule));
+        self.seen = seen;
+        self.blocked = stop;
+        match (stop, whole) {
+            (Some(_), _) => Entry::Stop,
+            (None, Some(rule)) => {
+                self.edited = true;
+                self.container_becomes(rule, edits)
+            }
+            (None, None) => Entry::Enter,
+        }
+    }
+
+    fn leave(&mut self, path: &Path, missing: &[EntryId], edits: &mut Edits) {
+        self.frames.unwind(path.depth() + 1);
+        if !self.frames.gone() {
+            let plan = self.plan.clone();
+            let mut added: Vec<&str> = Vec::new();
+            for entry in missing.iter().filter_map(|entry| plan.entry(*entry)) {
+                let (Some(rule), Some((name, member))) = (plan.judging(entry.rule), &entry.member) else { continue };
+                let above = self.frames.reaching().iter().take_while(|above| **above < entry.rule);
+                let is_allowed = above.filter_map(|above| plan.judging(*above)).any(|above| {
+                    above.deed == Deed::Allow && above.look == Look::Value && rule.group.is_bound_by(above.group.bits())
+                });
+                if is_allowed || added.contains(&&**name) {
+                    continue;
+                }
+                self.findings.record(entry.rule, None, &Spot::new(Place::Missing(path, name)), plan.least());
+                if rule.is_enforced() {
+                    if !edits.json.is_empty() {
+                        edits.json.push(b',');
+                    }
+                    edits.json.extend_from_slice(member);
+                    added.push(name);
+                    self.edited = true;
+                }
+            }
+        }
+        self.frames.unwind(path.depth());
+    }
+
+    fn long_string(&mut self, node: Node<'_>, edits: &mut Edits) -> Long {
+        let Some(by) = self.lookers(node) else { return Long::Pass };
+        if matches!(by, By::Everywhere) {
+            self.seen.clone_from(&self.plan.body.everywhere.seen);
+        }
+        let seen = std::mem::take(&mut self.seen);
+        let answer = self.long_answer(&seen, node.path, edits);
+        self.long.1 = matches!(by, By::Gathered { selected: true });
+        self.seen = seen;
+        answer
+    }
+
+    fn window(&mut self, node: Node<'_>, text: &str, from: usize, last: bool, edits: &mut Edits) -> Option<usize> {
+        let context = self.frames.child_context(self.key_context);
+        match self.decide(By::Long, Subject::Window { text, from, last }, context, node.path) {
+            Outcome::Stop(_) => return None,
+            // `long_answer` asked for the whole string where a rule may want to edit all of it.
+            Outcome::Keep | Outcome::Whole { .. } => {}
+            Outcome::Spans => {
+                write::spans_in_text(&self.plan, &self.bench.spans, text, edits);
+            }
+        }
+        Some(self.bench.decided)
+    }
+}
+
+impl BodyJudge {
+    /// How a long string is to be read. Simple cases need not hold it; wherever the order of claims depends on the content,
+    /// it is held whole and judged like any other.
+    fn long_answer(&mut self, seen: &[Seen], path: &Path, edits: &mut Edits) -> Long {
+        let plan = self.plan.clone();
+        let gone = self.frames.gone();
+        let (mut claims, mut act, mut notes) = (0, None, Vec::new());
+        let mut needs_whole = false;
+        self.long.0.clear();
+        for seen in seen {
+            let Some(rule) = plan.judging(seen.rule) else { continue };
+            let is_free = !gone && !rule.group.is_bound_by(claims);
+            match (rule.look, rule.deed) {
+                (Look::Detect { .. }, deed) => {
+                    if is_free || deed == Deed::Block {
+                        self.long.0.push(*seen);
+                        needs_whole |= deed == Deed::Whole;
+                    }
+                }
+                (Look::Value, Deed::Block) if seen.own => {
+                    self.record(seen.rule, path);
+                    if rule.is_enforced() {
+                        self.blocked = Some(seen.rule);
+                        return Long::Stop;
+                    }
+                }
+                (Look::Value, Deed::Log) if seen.own && is_free => notes.push(seen.rule),
+                (Look::Value, Deed::Block | Deed::Log | Deed::Rename) => {}
+                (Look::Value, Deed::Allow | Deed::Part | Deed::Whole) if !is_free => {}
+                (Look::Value, Deed::Allow | Deed::Part | Deed::Whole) => {
+                    if seen.own || rule.deed == Deed::Part {
+                        notes.push(seen.rule);
+                    }
+                    rule.group.claim(&mut claims);
+                    if rule.is_enforced() {
+                        act = Some(rule);
+                    }
+                    needs_whole |= !self.long.0.is_empty();
+                }
+            }
+        }
+        let detects = !self.long.0.is_empty();
+        let answer = match act.map(|rule| &rule.action) {
+            _ if needs_whole || act.is_some() && detects => Long::Whole,
+            None if detects => Long::Windows,
+            None | Some(Action::Allow) => Long::Pass,
+            Some(Action::Mask(_)) => Long::Whole,
+            Some(Action::Redact(redact)) => {
+                write::redacted_json(redact, None, &mut edits.text, &mut edits.json);
+                Long::Replace
+            }
+            Some(Action::Replace(json) | Action::Set(json)) => {
+                edits.json.extend_from_slice(json.as_bytes());
+                Long::Replace
+            }
+            Some(Action::Remove | Action::Log | Action::Rename(_) | Action::Block(_)) => Long::Remove,
+        };
+        if answer != Long::Whole {
+            for rule in notes {
+                self.record(rule, path);
+            }
+            self.edited |= matches!(answer, Long::Replace | Long::Remove);
+        }
+        answer
+    }
+}

@@ -1,0 +1,164 @@
+//! What was found, counted by rule, entity and place, in bounded room. It never holds a value.
+
+use super::place::Spot;
+use super::{Direction, Mode, Plan};
+use crate::pii::{Confidence, EntityId};
+
+/// Entries that one message keeps; what does not fit is counted.
+const ROOM: usize = 64;
+
+/// What was found, without what it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule's position in the plan.
+    pub rule: u16,
+    /// Which entity, for detectors.
+    pub entity: Option<EntityId>,
+    /// Where: a templated key path `$.users[*].email`, `query.name`, `header.name`, `path[n]`. Names in which something is
+    /// recognised are shown as `[entity]`.
+    pub place: String,
+    /// How many values.
+    pub count: u64,
+}
+
+/// The findings of one message. Query, path, headers and body may share it.
+#[derive(Debug, Clone, Default)]
+pub struct Findings {
+    list: Vec<Finding>,
+    hashes: Vec<u64>,
+    last: usize,
+    more: u64,
+}
+
+impl Findings {
+    /// What was found, in order of first sight.
+    pub fn list(&self) -> &[Finding] {
+        &self.list
+    }
+
+    /// Values found beyond what the list has room for.
+    pub fn more(&self) -> u64 {
+        self.more
+    }
+
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Adds what another part of the same message had.
+    pub fn append(&mut self, other: Self) {
+        self.more += other.more;
+        for (finding, hash) in other.list.into_iter().zip(other.hashes) {
+            match self.position(finding.rule, finding.entity, hash) {
+                Some(at) => self.count(at, finding.count),
+                None if self.list.len() < ROOM => {
+                    self.list.push(finding);
+                    self.hashes.push(hash);
+                }
+                None => self.more += finding.count,
+            }
+        }
+    }
+
+    /// One value was found. The place is rendered only when it is new.
+    pub(super) fn record(&mut self, rule: u16, entity: Option<EntityId>, spot: &Spot<'_>, least: Confidence) {
+        let hash = spot.hash();
+        if let Some(at) = self.position(rule, entity, hash) {
+            self.last = at;
+            return self.count(at, 1);
+        }
+        if self.list.len() == ROOM {
+            self.more += 1;
+            return;
+        }
+        self.last = self.list.len();
+        self.list.push(Finding { rule, entity, place: spot.render(least), count: 1 });
+        self.hashes.push(hash);
+    }
+
+    fn count(&mut self, at: usize, by: u64) {
+        if let Some(finding) = self.list.get_mut(at) {
+            finding.count = finding.count.saturating_add(by);
+        }
+    }
+
+    // PERF: in a long array the same place comes again and again: the last one is tried first.
+    fn position(&self, rule: u16, entity: Option<EntityId>, hash: u64) -> Option<usize> {
+        let is_it = |at: usize| {
+            self.hashes.get(at) == Some(&hash)
+                && self.list.get(at).is_some_and(|finding| finding.rule == rule && finding.entity == entity)
+        };
+        if is_it(self.last) { Some(self.last) } else { (0..self.list.len()).find(|at| is_it(*at)) }
+    }
+}
+
+/// A finding in the words of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Described<'a> {
+    /// Of which half of the exchange.
+    pub direction: Direction,
+    /// Where.
+    pub place: &'a str,
+    /// The entity's name; empty for a selector.
+    pub entity: &'static str,
+    /// The policy's name.
+    pub policy: &'a str,
+    /// The rule's id.
+    pub rule: &'a str,
+    /// The action's word.
+    pub action: &'static str,
+    /// Whether nothing was done because the policy is in shadow mode.
+    pub shadow: bool,
+    /// How many values.
+    pub count: u64,
+}
+
+impl Plan {
+    /// Puts a finding of this plan into words. `None`: the finding is of another plan.
+    pub fn describe<'a>(&'a self, finding: &'a Finding) -> Option<Described<'a>> {
+        let rule = self.rules.get(usize::from(finding.rule))?;
+        Some(Described {
+            direction: self.direction(),
+            place: &finding.place,
+            entity: finding.entity.map_or("", EntityId::name),
+            policy: &rule.policy,
+            rule: &rule.id,
+            action: rule.action.name(),
+            shadow: rule.mode == Mode::Shadow,
+            count: finding.count,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Findings, ROOM};
+    use crate::pii::Confidence;
+    use crate::policy::place::{Place, Spot};
+
+    fn record(findings: &mut Findings, segment: usize) {
+        findings.record(0, None, &Spot::new(Place::Segment(segment)), Confidence::Likely);
+    }
+
+    #[test]
+    fn equal_ones_are_counted_and_room_is_bounded() {
+        let mut findings = Findings::default();
+        for n in 0..ROOM + 10 {
+            record(&mut findings, n);
+            record(&mut findings, n);
+        }
+        assert_eq!((findings.list().len(), findings.more()), (ROOM, 20));
+        assert!(findings.list().iter().all(|finding| finding.count == 2));
+    }
+
+    #[test]
+    fn parts_of_a_message_add_up() {
+        let (mut a, mut b) = (Findings::default(), Findings::default());
+        record(&mut a, 1);
+        record(&mut b, 1);
+        record(&mut b, 2);
+        a.append(b);
+        assert_eq!(a.list().iter().map(|finding| finding.count).collect::<Vec<_>>(), [2, 1]);
+    }
+}

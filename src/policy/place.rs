@@ -1,0 +1,223 @@
+//! Where something was found, in words that may be stored: `$.users[*].email`, `query.name`, `header.name`, `path[n]`.
+//!
+//! SECURITY: keys and names are written by clients and upstreams and may be personal data themselves. A name in which
+//! any entity is recognised is shown as `[entity]`, a long one is cut, for every rule.
+
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
+
+use crate::content::json::{Path, Segment};
+use crate::pii::detector::{named, names};
+use crate::pii::{Confidence, Context, Detector, EntitySet, Match};
+
+/// Characters of a key or name that are shown.
+const NAME_SHOWN: usize = 64;
+/// Bytes of a whole place, about.
+const PLACE_SHOWN: usize = 512;
+
+static EVERY_ENTITY: LazyLock<Detector> = LazyLock::new(|| {
+    let all = names().into_iter().filter_map(named).fold(EntitySet::EMPTY, EntitySet::union);
+    Detector::new(all)
+});
+
+/// A place, as it is at hand while judging.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place<'a> {
+    /// A node of the body, or a member's key (the path ends in it).
+    Json(&'a Path),
+    /// A member that is to be added to the object at the path.
+    Missing(&'a Path, &'a str),
+    /// A query parameter.
+    Query(&'a str),
+    /// A header field.
+    Header(&'a str),
+    /// A path segment, from 0.
+    Segment(usize),
+}
+
+/// A place with its hash, which is made once however many findings a value has.
+#[derive(Debug)]
+pub(super) struct Spot<'a> {
+    place: Place<'a>,
+    hash: Cell<Option<u64>>,
+}
+
+impl<'a> Spot<'a> {
+    /// Nothing is computed yet.
+    pub(super) fn new(place: Place<'a>) -> Self {
+        Self { place, hash: Cell::new(None) }
+    }
+
+    /// The same for places that render alike (up to cut names), so that they are counted together.
+    pub(super) fn hash(&self) -> u64 {
+        self.hash.get().unwrap_or_else(|| {
+            let mut hasher = DefaultHasher::new();
+            match self.place {
+                Place::Json(path) => hash_path(path, &mut hasher),
+                Place::Missing(path, name) => {
+                    hash_path(path, &mut hasher);
+                    name.hash(&mut hasher);
+                }
+                Place::Query(name) => (1_u8, name).hash(&mut hasher),
+                Place::Header(name) => (2_u8, name).hash(&mut hasher),
+                Place::Segment(n) => (3_u8, n).hash(&mut hasher),
+            }
+            let hash = hasher.finish();
+            self.hash.set(Some(hash));
+            hash
+        })
+    }
+
+    /// The words. `least`: the confidence from which a name counts as recognised.
+    pub(super) fn render(&self, least: Confidence) -> String {
+        let mut out = String::new();
+        match self.place {
+            Place::Json(path) => {
+                render_path(path, least, &mut out);
+            }
+            Place::Missing(path, name) => {
+                let context = render_path(path, least, &mut out);
+                push_member(name, context, least, &mut out);
+            }
+            Place::Query(name) => {
+                out.push_str("query.");
+                push_name(name, Context::default(), least, &mut out);
+            }
+            Place::Header(name) => {
+                out.push_str("header.");
+                push_name(name, Context::default(), least, &mut out);
+            }
+            Place::Segment(n) => {
+                let infallible = write!(out, "path[{n}]");
+                debug_assert!(infallible.is_ok());
+            }
+        }
+        out
+    }
+}
+
+fn hash_path(path: &Path, hasher: &mut DefaultHasher) {
+    for segment in path.segments() {
+        match segment {
+            Segment::Name(name) => name.hash(hasher),
+            Segment::Index(_) => hasher.write_u8(0),
+        }
+    }
+}
+
+fn render_path(path: &Path, least: Confidence, out: &mut String) -> Context {
+    out.push('$');
+    let mut context = Context::default();
+    for segment in path.segments() {
+        if out.len() > PLACE_SHOWN {
+            out.push('…');
+            break;
+        }
+        match segment {
+            Segment::Index(_) => out.push_str("[*]"),
+            Segment::Name(name) => {
+                push_member(name, context, least, out);
+                context = context.under(name);
+            }
+        }
+    }
+    context
+}
+
+fn push_member(name: &str, context: Context, least: Confidence, out: &mut String) {
+    let mut chars = name.chars();
+    let plain = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && chars.all(|c| c.is_alphanumeric() || c == '_')
+        && name.len() <= NAME_SHOWN;
+    let mut shown = String::new();
+    push_name(name, context, least, &mut shown);
+    if plain || shown.starts_with('[') {
+        out.push('.');
+        out.push_str(&shown);
+    } else {
+        out.push_str("['");
+        out.push_str(&shown);
+        out.push_str("']");
+    }
+}
+
+/// A name, or what it was recognised as; cut, and without control characters.
+fn push_name(name: &str, context: Context, least: Confidence, out: &mut String) {
+    if let Some(seen) = recognised(name, context, least) {
+        out.push('[');
+        out.push_str(seen.entity.name());
+        out.push(']');
+        return;
+    }
+    for (n, c) in name.chars().enumerate() {
+        match c {
+            _ if n == NAME_SHOWN => {
+                out.push('…');
+                break;
+            }
+            '\'' | '\\' | '[' => out.extend(['\\', c]),
+            c if c.is_control() => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+}
+
+fn recognised(name: &str, context: Context, least: Confidence) -> Option<Match> {
+    let mut found = Vec::new();
+    EVERY_ENTITY.find(name, context, &mut found);
+    // A key such as `41111111` may be digits only: a number to the one who reads numbers, too.
+    if found.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
+        EVERY_ENTITY.find_in_number(name, context, &mut found);
+    }
+    found.into_iter().filter(|seen| seen.confidence >= least).max_by_key(|seen| seen.confidence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, Spot};
+    use crate::content::json::Path;
+    use crate::pii::Confidence;
+
+    fn path(steps: &[&str]) -> Path {
+        let mut path = Path::default();
+        for (n, step) in steps.iter().enumerate() {
+            if *step == "#" { path.push_index(n as u64) } else { path.push_name(step) }
+        }
+        path
+    }
+
+    #[track_caller]
+    fn check(place: Place<'_>, expected: &str) {
+        assert_eq!(Spot::new(place).render(Confidence::Likely), expected);
+    }
+
+    #[test]
+    fn places_read_like_selectors() {
+        check(Place::Json(&path(&[])), "$");
+        check(Place::Json(&path(&["users", "#", "first name"])), "$.users[*]['first name']");
+        check(Place::Missing(&path(&["a"]), "b"), "$.a.b");
+        check(Place::Query("q"), "query.q");
+        check(Place::Header("x-id"), "header.x-id");
+        check(Place::Segment(2), "path[2]");
+    }
+
+    #[test]
+    fn long_and_odd_names_are_tamed() {
+        let long = "k".repeat(1000);
+        check(Place::Query(&long), &format!("query.{}…", "k".repeat(64)));
+        check(Place::Json(&path(&["a\nb'[c"])), "$['a\\u{a}b\\'\\[c']");
+        let deep = vec![long.as_str(); 100];
+        assert!(Spot::new(Place::Json(&path(&deep))).render(Confidence::Likely).len() < 700);
+    }
+
+    #[test]
+    fn indexes_are_counted_together() {
+        let (mut a, mut b) = (Path::default(), Path::default());
+        a.push_index(1);
+        b.push_index(2);
+        assert_eq!(Spot::new(Place::Json(&a)).hash(), Spot::new(Place::Json(&b)).hash());
+        assert_ne!(Spot::new(Place::Json(&a)).hash(), Spot::new(Place::Json(&path(&["a"]))).hash());
+    }
+}
