@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod audit;
+pub mod cli;
 pub mod content;
 pub mod pii;
 pub mod policy;
