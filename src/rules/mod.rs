@@ -1,7 +1,24 @@
 //! What the operator wrote: files in, one compiled [`Ruleset`] out, or every problem in every file. It refuses to know
 //! sockets, clients and bodies.
+//!
+//! In reading order: `source` reads the folder, `tree` parses each file into a tree of places, `words` lists the keys of
+//! the language, `fields` reads typed values out of the tree, `compile` makes the ruleset, `problem` tells what is wrong,
+//! `store` keeps the generation that runs, `watch` notices changes, `status` is what the operator sees of it.
 
+mod compile;
+mod fields;
+mod problem;
+mod quantity;
+pub mod source;
 pub mod status;
+pub mod store;
+mod suggest;
+mod tree;
+pub mod watch;
+mod words;
+
+pub use source::Source;
+pub use store::{Reloaded, Store};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +41,16 @@ pub struct Ruleset {
     pub routes: Vec<Route>,
     /// The upstreams; [`Route::upstream`] is a position here.
     pub upstreams: Vec<Upstream>,
+    /// How many rules all policies have together.
+    pub rules: usize,
+    /// Problems that did not stop it.
+    pub warnings: Vec<Problem>,
+}
+
+/// Reads and compiles once: the ruleset with its warnings, or every problem in every file. Its generation is 1.
+pub fn load(source: &Source) -> Result<Ruleset, Vec<Problem>> {
+    let attempt = compile::compile(&source.read(), &compile::Surroundings::default(), 1);
+    attempt.ruleset.ok_or(attempt.problems)
 }
 
 /// A rule file that is part of a ruleset.
