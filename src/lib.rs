@@ -1,6 +1,7 @@
 //! Fieldgate: a self-hosted data-protection API gateway.
 
 pub mod actions;
+
 pub mod audit;
 pub mod content;
 pub mod pii;
