@@ -21,7 +21,9 @@ use crate::content::json;
 use crate::gateway::headers::Via;
 use crate::gateway::serve::{self, ConnectionLimits};
 use crate::gateway::{self, Limits, Live, Worker};
-use crate::rules::{Problem, Source, Store, Watcher};
+use crate::rules::store::Store;
+use crate::rules::watch::Watch;
+use crate::rules::{Problem, Ruleset, Source};
 use crate::settings::Settings;
 use crate::stats::Stats;
 use crate::{admin, pii};
@@ -52,13 +54,14 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
 
     let stats = Stats::new(settings.workers);
     let store = open_rules(source, &stats, settings.workers)?;
-    let watcher = Watcher::start(Arc::clone(&store));
-    let audit = Audit::open(AuditSettings {
+    let watch = Watch::start(Arc::clone(&store))?;
+    let audit_settings = AuditSettings {
         journal_bytes: settings.audit_journal,
         rotate_bytes: settings.audit_rotate,
         on_failure: settings.audit_on_failure,
-        ..AuditSettings::in_folder(&settings.data, settings.workers)
-    })?;
+        ..AuditSettings::in_dir(&settings.data)
+    };
+    let audit = Audit::open(&audit_settings, settings.workers)?;
 
     let stopping = Arc::new(AtomicBool::new(false));
     let (stop, stopped) = watch::channel(false);
@@ -83,7 +86,7 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
         let accepting = tokio::spawn(serve::accept(listener, inlets, settings.max_connections, stopped.clone()));
         let dashboard = admin_app.map(|(listener, app)| tokio::spawn(serve_admin(listener, app, stopped.clone())));
         let ticking = tokio::spawn(tick(stats.clone()));
-        until_told_to_stop(&watcher).await?;
+        until_told_to_stop(&watch).await?;
         tracing::info!(drain_s = settings.drain.as_secs_f64(), "stopping: what is under way may end");
         stopping.store(true, Ordering::Relaxed);
         stop.send_replace(true);
@@ -100,8 +103,8 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
         ticking.abort();
         Ok::<_, Error>(())
     })?;
-    drop(watcher);
-    audit.close(Duration::from_secs(5));
+    drop(watch);
+    audit.flush_and_stop(Duration::from_secs(5))?;
     control.shutdown_background();
     tracing::info!("stopped");
     Ok(())
@@ -115,7 +118,7 @@ async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Error> {
 
 fn open_rules(source: Source, stats: &Stats, workers: usize) -> Result<Arc<Store<Live>>, Error> {
     let stats = stats.clone();
-    let prepare = move |ruleset, previous: Option<&Arc<Live>>| {
+    let prepare = move |ruleset: Ruleset, previous: Option<&Arc<Live>>| {
         Live::prepare(ruleset, previous.map(|p| &**p), &stats, workers)
     };
     Store::open(source, prepare).map(Arc::new).map_err(|problems| BadRules(problems).into())
@@ -147,7 +150,7 @@ fn start_workers(
     stopped: &watch::Receiver<bool>,
 ) -> Result<Workers, Error> {
     let via = Via::new(&uuid::Uuid::now_v7().simple().to_string());
-    let everything = pii::Detector::new(pii::EntitySet::ALL);
+    let everything = pii::Detector::new(pii::detector::all());
     let limits = ConnectionLimits {
         header_timeout: settings.header_timeout,
         header_bytes: settings.header_size,
@@ -157,10 +160,10 @@ fn start_workers(
     };
     let mut inlets = Vec::new();
     let mut threads = Vec::new();
-    for (index, lane) in audit.lanes().into_iter().enumerate() {
+    for (index, lane) in audit.lanes().iter().cloned().enumerate() {
         let worker = Arc::new(Worker {
             index,
-            rules: store.current_handle(),
+            rules: Arc::clone(store),
             lane,
             stats: stats.worker(index),
             limits: Limits {
@@ -205,14 +208,14 @@ async fn tick(stats: Stats) {
 }
 
 /// Returns at SIGTERM or SIGINT. SIGHUP reads the rules again.
-async fn until_told_to_stop(watcher: &Watcher) -> Result<(), Error> {
+async fn until_told_to_stop(watch: &Watch) -> Result<(), Error> {
     let mut hangup = signal(SignalKind::hangup())?;
     let stop = told_to_stop();
     tokio::pin!(stop);
     loop {
         tokio::select! {
             () = &mut stop => return Ok(()),
-            _ = hangup.recv() => watcher.trigger(),
+            _ = hangup.recv() => watch.trigger(),
         }
     }
 }

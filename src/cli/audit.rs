@@ -2,10 +2,48 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Subcommand;
 
 use crate::audit::Stored;
 use crate::audit::verify::{self, Front};
+
+/// What to do with the log.
+#[derive(Debug, Subcommand)]
+pub(super) enum AuditVerb {
+    /// Check the hash chain: every record there, unchanged, in order; exit code 1 and the place if not
+    Verify {
+        /// The data folder
+        #[arg(value_name = "DIR")]
+        data: PathBuf,
+        /// Whole files at the front were archived: begin with the first one that is there
+        #[arg(long)]
+        archived: bool,
+    },
+    /// Print the newest records, oldest first
+    Tail {
+        /// The data folder
+        #[arg(value_name = "DIR")]
+        data: PathBuf,
+        /// How many
+        #[arg(long, short = 'n', default_value_t = 20, value_name = "N")]
+        lines: usize,
+    },
+}
+
+impl AuditVerb {
+    pub(super) fn execute(self) -> ExitCode {
+        let out = &mut io::stdout().lock();
+        let code = match self {
+            Self::Verify { data, archived } => verify(&data, if archived { Front::Archived } else { Front::Whole }, out),
+            Self::Tail { data, lines } => tail(&data, lines, out),
+        };
+        // Standard output was closed: whoever read it has seen enough.
+        code.map_or(ExitCode::SUCCESS, ExitCode::from)
+    }
+}
 
 /// Checks the log in `dir` and says what it found. Exit code: 0 whole, 1 broken, 2 not readable.
 pub fn verify(dir: &Path, front: Front, out: &mut impl Write) -> io::Result<u8> {

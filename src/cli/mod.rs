@@ -57,7 +57,7 @@ impl Cli {
             Verb::Demo(demo) => demo.execute(),
             Verb::Run(run) => run.execute(),
             Verb::Proxy(proxy) => proxy.execute(),
-            Verb::Check { rules } => return check::execute(&rules),
+            Verb::Check { rules } => return check::check(&rules, &mut std::io::stdout()).unwrap_or(ExitCode::FAILURE),
             Verb::Audit(verb) => return verb.execute(),
         };
         match done {

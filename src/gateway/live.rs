@@ -38,10 +38,10 @@ impl Live {
                 .and_then(|tls| Pool::build(upstream.clone(), series, workers, stats, tls).map_err(|e| e.to_string()));
             match built {
                 Ok(pool) => pools.push(Arc::new(pool)),
-                Err(error) => problems.push(Problem::of_ruleset(format!(
-                    "the client for upstream `{}` cannot be built: {error}",
-                    upstream.name
-                ))),
+                Err(error) => {
+                    let message = format!("the client for upstream `{}` cannot be built: {error}", upstream.name);
+                    problems.push(Problem::of_file("", message, None));
+                }
             }
         }
         if !problems.is_empty() {

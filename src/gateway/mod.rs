@@ -35,7 +35,7 @@ use self::reply::Reply;
 use self::target::Target;
 use crate::audit::Lane;
 use crate::content::json;
-use crate::rules::Current;
+use crate::rules::store::Store;
 use crate::stats::WorkerStats;
 use crate::pii;
 
@@ -44,8 +44,8 @@ use crate::pii;
 pub struct Worker {
     /// Which one: names its clients in every upstream.
     pub index: usize,
-    /// The current snapshot.
-    pub rules: Current<Live>,
+    /// Where the current snapshot is.
+    pub rules: Arc<Store<Live>>,
     /// Its way into the audit trail.
     pub lane: Arc<Lane>,
     /// Its shard of the figures.
@@ -104,7 +104,7 @@ async fn pass(exchange: &mut Exchange, request: Request<Body>) -> Result<Reply, 
     exchange.reserve_record().await?;
     exchange.asked(head.headers.get(http::header::HOST), head.uri.path());
     headers::check_framing(head.version, &head.headers)?;
-    let target = Target::read(&head.method, &head.uri, &head.headers)?;
+    let target = Target::read(&head.method, &head.uri, &head.headers).map_err(Refusal::Target)?;
     exchange.route(&target)?;
     if exchange.worker.via.is_loop(&head.headers) {
         return Err(Refusal::Loop);

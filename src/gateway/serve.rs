@@ -25,13 +25,11 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep, sleep};
 use tower::Service;
 
-use crate::stats::WorkerStats;
+use crate::stats::{Refusal, WorkerStats};
 
 /// Caps and deadlines of client connections.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
-    /// Open connections; beyond, accepting pauses and the kernel's queue fills.
-    pub connections: usize,
     /// For a complete request head, and for an idle connection to send its next one.
     pub header_timeout: Duration,
     /// Bytes of a request head.
@@ -113,7 +111,7 @@ pub async fn serve(
     mut outlet: Outlet,
     app: Router,
     limits: ConnectionLimits,
-    stats: Arc<WorkerStats>,
+    stats: WorkerStats,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut http = hyper::server::conn::http1::Builder::new();
@@ -123,12 +121,13 @@ pub async fn serve(
         .max_buf_size(limits.header_bytes.max(8192))
         .half_close(false);
     let mut connections = JoinSet::new();
+    let told = stop.clone();
     loop {
         tokio::select! {
             accepted = outlet.receiver.recv() => {
                 let Some(accepted) = accepted else { break };
                 let open = OpenConnection(Arc::clone(&outlet.open));
-                let (http, app, stats, stop) = (http.clone(), app.clone(), Arc::clone(&stats), stop.clone());
+                let (http, app, stats, stop) = (http.clone(), app.clone(), stats.clone(), told.clone());
                 let write_timeout = limits.write_timeout;
                 connections.spawn(async move {
                     connection(accepted, &http, app, write_timeout, &stats, stop).await;
@@ -196,15 +195,17 @@ async fn connection(
     };
     drop(permit);
     if let Err(error) = result {
-        let reason = if error.is_timeout() {
-            "header_timeout"
+        let why = if error.is_timeout() {
+            Refusal::HeadTimeout
+        } else if error.is_parse_too_large() {
+            Refusal::HeadTooLarge
         } else if error.is_parse() {
-            "malformed_head"
+            Refusal::Malformed
         } else {
-            "connection_broken"
+            Refusal::Other
         };
-        stats.refused(reason);
-        tracing::debug!(%error, reason, "a connection ended early");
+        stats.refused(why);
+        tracing::debug!(%error, "a connection ended early");
     }
 }
 

@@ -67,6 +67,17 @@ pub enum Failure {
     Unsupported,
 }
 
+impl Failure {
+    /// `malformed`, `oversize` or `unsupported`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::Oversize => "oversize",
+            Self::Unsupported => "unsupported",
+        }
+    }
+}
+
 /// What then happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OnFailure {
@@ -74,6 +85,16 @@ pub enum OnFailure {
     Block,
     /// Let it pass unread, and record so.
     Pass,
+}
+
+impl OnFailure {
+    /// `block` or `pass`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Pass => "pass",
+        }
+    }
 }
 
 /// `on_failure` of one policy.
