@@ -1,110 +1,18 @@
 //! The JSON engine: one resumable pass over the bytes that copies what nobody touched and asks a [`Judge`] about the
 //! rest. It promises byte-exactness, bounded memory and any chunking; it refuses to know what a rule or a finding is.
 
-use std::fmt;
+mod lexer;
+mod path;
+pub mod rewriter;
+pub mod selector;
+mod string;
+
+pub use path::{Path, Segment};
+pub use rewriter::{Rewriter, rewrite_whole};
 
 /// Which entry of a [`selector::Program`] a node was hit by: the entry's position in the list it was compiled from.
 /// Smaller comes first in rule order.
 pub type EntryId = u16;
-
-/// The way from the root to a node. Kept up to date by the engine; rendered only when someone asks.
-#[derive(Debug, Default)]
-pub struct Path {
-    names: String,
-    steps: Vec<Step>,
-}
-
-/// One step of a [`Path`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    /// A member name: where it starts in `names`.
-    Name(usize),
-    /// An element's index.
-    Index(u64),
-}
-
-/// One step of a [`Path`], as it is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Segment<'a> {
-    /// A member name, decoded.
-    Name(&'a str),
-    /// An element's index.
-    Index(u64),
-}
-
-impl Path {
-    /// The steps from the root to the node.
-    pub fn segments(&self) -> impl DoubleEndedIterator<Item = Segment<'_>> {
-        (0..self.steps.len()).map(|i| self.segment(i))
-    }
-
-    /// How deep the node lies; the root is 0.
-    pub fn depth(&self) -> usize {
-        self.steps.len()
-    }
-
-    fn segment(&self, i: usize) -> Segment<'_> {
-        match self.steps.get(i) {
-            Some(Step::Index(n)) => Segment::Index(*n),
-            Some(Step::Name(start)) => {
-                let end = self.steps.iter().skip(i + 1).find_map(|s| match s {
-                    Step::Name(at) => Some(*at),
-                    Step::Index(_) => None,
-                });
-                Segment::Name(self.names.get(*start..end.unwrap_or(self.names.len())).unwrap_or(""))
-            }
-            None => Segment::Name(""),
-        }
-    }
-
-    /// Goes down to a member.
-    pub fn push_name(&mut self, name: &str) {
-        self.steps.push(Step::Name(self.names.len()));
-        self.names.push_str(name);
-    }
-
-    /// Goes down to an element.
-    pub fn push_index(&mut self, index: u64) {
-        self.steps.push(Step::Index(index));
-    }
-
-    /// Goes back up one step.
-    pub fn pop(&mut self) {
-        if let Some(Step::Name(start)) = self.steps.pop() {
-            self.names.truncate(start);
-        }
-    }
-}
-
-/// Renders as RFC 9535 JSONPath with every index templated to `[*]`: `$.users[*].email`.
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("$")?;
-        for segment in self.segments() {
-            match segment {
-                Segment::Index(_) => f.write_str("[*]")?,
-                Segment::Name(name) if is_shorthand(name) => write!(f, ".{name}")?,
-                Segment::Name(name) => {
-                    f.write_str("['")?;
-                    for c in name.chars() {
-                        match c {
-                            '\'' | '\\' => write!(f, "\\{c}")?,
-                            c if c.is_control() => write!(f, "\\u{:04x}", c as u32)?,
-                            c => write!(f, "{c}")?,
-                        }
-                    }
-                    f.write_str("']")?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn is_shorthand(name: &str) -> bool {
-    let mut chars = name.chars();
-    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_') && chars.all(|c| c.is_alphanumeric() || c == '_')
-}
 
 /// A value without children, decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,6 +130,11 @@ pub struct Splice {
 ///
 /// Order of calls: `key` before a member's value (path ends in the key); then `scalar`, or `enter` … children … `leave`.
 pub trait Judge {
+    /// Whether keys and scalars that no entry selects are to be shown too (detectors want them). Where they are not, what no
+    /// selector can reach is skipped at the speed of validation, `enter` and `leave` included. Constant over a body.
+    fn wants_everything(&self) -> bool {
+        true
+    }
     /// A member's key; `node.hits` are those of its value (keep-only hits excluded).
     fn key(&mut self, node: Node<'_>, key: &str, edits: &mut Edits) -> KeyEdit;
     /// A value without children.
@@ -278,8 +191,3 @@ pub enum Fault {
     /// The judge said stop.
     Stopped,
 }
-// The engine itself (owner: content/json). `selector` parses and compiles; `rewriter` runs.
-pub mod rewriter;
-pub mod selector;
-
-pub use rewriter::{Rewriter, rewrite_whole};

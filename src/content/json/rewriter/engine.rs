@@ -1,0 +1,482 @@
+//! The loop over tokens. It knows the grammar and the order of calls to the judge; it holds no tree and never goes deeper on
+//! the machine's own stack. A token whose end has not arrived is left where it is, to be looked at again from where the
+//! search stopped.
+
+use crate::content::json::selector::{Cursor, Program, State, StateId};
+use crate::content::json::string::{self, Flaw, Scan};
+use crate::content::json::{Container, Edit, Edits, Entry, EntryId, Fault, Judge, Limits, Node, Path, Scalar, lexer};
+
+use super::edit::{Cut, Rename};
+use super::frame::{Frame, Names};
+use super::long::Window;
+use super::skip::Skip;
+
+/// What may come next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expect {
+    Value,
+    FirstElement,
+    Element,
+    FirstKey,
+    Key,
+    Colon,
+    /// A comma or the container's end.
+    After,
+    /// The rest of a long string that nobody wants to see.
+    Text,
+    /// The rest of a long string that is shown in windows.
+    Window,
+    /// The rest of a value that no selector reaches.
+    Skip,
+    /// White space and nothing else.
+    End,
+}
+
+/// Whether the loop goes on or waits for more bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
+    Go,
+    Wait,
+}
+
+/// Where a token ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// At this index: of the closing quote, or behind the last byte of anything else.
+    End(usize),
+    /// Beyond what has arrived.
+    Wait,
+    /// Beyond the limit.
+    Long,
+}
+
+/// What a run over one chunk works with.
+pub(super) struct Run<'a, J> {
+    pub(super) program: &'a Program,
+    pub(super) judge: &'a mut J,
+    /// What is not written yet, then the chunk.
+    pub(super) input: &'a [u8],
+    /// Whether the body ends with `input`.
+    pub(super) last: bool,
+    pub(super) out: &'a mut Vec<u8>,
+    /// [`Judge::wants_everything`].
+    pub(super) wants: bool,
+}
+
+/// The state between two chunks. Every index is one into [`Run::input`].
+#[derive(Debug)]
+pub(super) struct Engine {
+    pub(super) limits: Limits,
+    /// The body's offset of the input's first byte.
+    base: u64,
+    /// The next token.
+    pub(super) pos: usize,
+    /// How far the input is written (or cut).
+    pub(super) copied: usize,
+    /// Nothing from here on may be written yet: the next value may still be removed.
+    pub(super) pin: Option<usize>,
+    /// Where the last token ended.
+    pub(super) space: usize,
+    /// How far the search for the end of the token at `pos` has come, 0 when it has not begun.
+    pub(super) scanned: usize,
+    /// Whether that search passed an escape.
+    escaped: bool,
+    /// How long the string at `pos` may be.
+    pub(super) string_limit: usize,
+    pub(super) expect: Expect,
+    pub(super) stack: Vec<Frame>,
+    pub(super) names: Names,
+    pub(super) cursor: Cursor,
+    /// The state of the value that comes next.
+    pub(super) child: StateId,
+    pub(super) path: Path,
+    pub(super) edits: Edits,
+    pub(super) changed: bool,
+    pub(super) rename: Option<Rename>,
+    pub(super) new_key: Vec<u8>,
+    pub(super) cut: Option<Cut>,
+    /// White space before the next member belongs to what was removed.
+    pub(super) lead: bool,
+    pub(super) scratch: String,
+    pub(super) missing: Vec<EntryId>,
+    pub(super) window: Window,
+    pub(super) skip: Skip,
+}
+
+impl Engine {
+    pub(super) fn new(program: &Program, limits: Limits) -> Self {
+        let mut cursor = Cursor::default();
+        let child = cursor.start(program);
+        Self {
+            limits,
+            base: 0,
+            pos: 0,
+            copied: 0,
+            pin: None,
+            space: 0,
+            scanned: 0,
+            escaped: false,
+            string_limit: limits.window,
+            expect: Expect::Value,
+            stack: Vec::new(),
+            names: Names::default(),
+            cursor,
+            child,
+            path: Path::default(),
+            edits: Edits::default(),
+            changed: false,
+            rename: None,
+            new_key: Vec::new(),
+            cut: None,
+            lead: false,
+            scratch: String::new(),
+            missing: Vec::new(),
+            window: Window::default(),
+            skip: Skip::default(),
+        }
+    }
+
+    /// Whether any byte was edited.
+    pub(super) fn changed(&self) -> bool {
+        self.changed
+    }
+
+    /// How much of the input is written (or cut).
+    pub(super) fn written(&self) -> usize {
+        self.copied
+    }
+
+    /// The first `n` bytes of the input, all of them written, are going to be missing.
+    pub(super) fn rebase(&mut self, n: usize) {
+        self.base += n as u64;
+        for index in [&mut self.pos, &mut self.copied, &mut self.space, &mut self.scanned, &mut self.window.raw_from] {
+            *index = index.saturating_sub(n);
+        }
+        self.pin = self.pin.map(|pin| pin.saturating_sub(n));
+        if let Some(rename) = &mut self.rename {
+            rename.start = rename.start.saturating_sub(n);
+            rename.end = rename.end.saturating_sub(n);
+        }
+    }
+
+    /// Reads `input` as far as it goes and writes no more than the edits demand; [`Engine::settle`] writes the rest.
+    pub(super) fn run<J: Judge>(
+        &mut self,
+        program: &Program,
+        judge: &mut J,
+        input: &[u8],
+        last: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        let wants = judge.wants_everything();
+        let mut run = Run { program, judge, input, last, out, wants };
+        let result = self.read(&mut run);
+        if self.cut.is_some() || self.lead {
+            self.copied = self.copied.max(self.pos);
+        }
+        result
+    }
+
+    fn read<J: Judge>(&mut self, run: &mut Run<'_, J>) -> Result<(), Fault> {
+        loop {
+            let flow = match self.expect {
+                Expect::Text => self.text(run)?,
+                Expect::Window => self.windows(run)?,
+                Expect::Skip => self.skip(run)?,
+                _ => self.token(run)?,
+            };
+            if flow == Flow::Wait {
+                break;
+            }
+        }
+        if run.last && (self.expect != Expect::End || self.pos < run.input.len()) {
+            return Err(self.malformed(run.input.len(), "the body ends too early"));
+        }
+        Ok(())
+    }
+
+    fn token<J: Judge>(&mut self, run: &mut Run<'_, J>) -> Result<Flow, Fault> {
+        let from = self.pos;
+        self.pos = lexer::space_end(run.input, from);
+        if self.pos != from && self.pin.is_some() && self.pos - self.space > self.limits.token {
+            return Err(self.oversize(self.space + self.limits.token, "white space"));
+        }
+        let Some(&byte) = run.input.get(self.pos) else { return Ok(Flow::Wait) };
+        match (self.expect, byte) {
+            (Expect::Value, _) => self.value(run, byte),
+            (Expect::FirstElement, b']') | (Expect::FirstKey, b'}') => self.close(run),
+            (Expect::FirstElement | Expect::Element, _) => self.element(run, byte),
+            (Expect::FirstKey | Expect::Key, b'"') => self.key(run),
+            (Expect::FirstKey | Expect::Key, _) => Err(self.malformed(self.pos, "expected a key")),
+            (Expect::Colon, b':') => {
+                self.pos += 1;
+                self.space = self.pos;
+                self.expect = Expect::Value;
+                Ok(Flow::Go)
+            }
+            (Expect::Colon, _) => Err(self.malformed(self.pos, "expected a colon")),
+            (Expect::After, b',') => {
+                self.comma();
+                Ok(Flow::Go)
+            }
+            (Expect::After, b'}' | b']') => self.close(run),
+            (Expect::After, _) => Err(self.malformed(self.pos, "expected a comma or the container's end")),
+            (Expect::End | Expect::Text | Expect::Window | Expect::Skip, _) => {
+                Err(self.malformed(self.pos, "something after the value"))
+            }
+        }
+    }
+
+    fn element<J: Judge>(&mut self, run: &mut Run<'_, J>, byte: u8) -> Result<Flow, Fault> {
+        self.begin_member();
+        let Some(frame) = self.stack.last_mut() else { return Ok(Flow::Wait) };
+        self.child = self.cursor.by_index(run.program, frame.state, frame.index);
+        if run.wants || !self.cursor.state(run.program, self.child).silent {
+            self.path.push_index(frame.index);
+        }
+        frame.index += 1;
+        self.expect = Expect::Value;
+        self.value(run, byte)
+    }
+
+    /// What the selectors make of the value that comes next.
+    pub(super) fn state<'a, J>(&'a self, run: &Run<'a, J>) -> &'a State {
+        self.cursor.state(run.program, self.child)
+    }
+
+    fn value<J: Judge>(&mut self, run: &mut Run<'_, J>, byte: u8) -> Result<Flow, Fault> {
+        if !run.wants && self.state(run).silent {
+            self.keep(run);
+            self.expect = Expect::Skip;
+            return Ok(Flow::Go);
+        }
+        match byte {
+            b'"' => self.string(run),
+            b'{' => self.open(run, Container::Object),
+            b'[' => self.open(run, Container::Array),
+            b'-' | b'0'..=b'9' => match self.number_end(run)? {
+                Found::End(end) => {
+                    let text = string::as_text(run.input.get(self.pos..end).unwrap_or_default());
+                    self.scalar(run, Scalar::Number(text), (self.pos, end), (self.pos, end))
+                }
+                Found::Wait | Found::Long => Ok(Flow::Wait),
+            },
+            _ => match self.literal_end(run, byte)? {
+                Found::End(end) => {
+                    let value = match byte {
+                        b'n' => Scalar::Null,
+                        _ => Scalar::Bool(byte == b't'),
+                    };
+                    self.scalar(run, value, (self.pos, end), (self.pos, end))
+                }
+                Found::Wait | Found::Long => Ok(Flow::Wait),
+            },
+        }
+    }
+
+    fn string<J: Judge>(&mut self, run: &mut Run<'_, J>) -> Result<Flow, Fault> {
+        let start = self.pos;
+        match self.string_end(run, self.string_limit)? {
+            Found::Wait => Ok(Flow::Wait),
+            Found::Long => self.long(run),
+            Found::End(quote) => {
+                self.string_limit = self.limits.window;
+                let raw = run.input.get(start + 1..quote).unwrap_or_default();
+                let mut scratch = std::mem::take(&mut self.scratch);
+                let text = self.decoded(raw, &mut scratch);
+                let flow = self.scalar(run, Scalar::String(text), (start, quote + 1), (start + 1, quote));
+                self.scratch = scratch;
+                flow
+            }
+        }
+    }
+
+    /// What the string that was just found says.
+    pub(super) fn decoded<'a>(&self, raw: &'a [u8], scratch: &'a mut String) -> &'a str {
+        if !self.escaped {
+            return string::as_text(raw);
+        }
+        scratch.clear();
+        string::decode(raw, scratch);
+        scratch
+    }
+
+    /// Shows a scalar and does what the judge answers. `token` is where it stands, `content` what splices count from.
+    fn scalar<J: Judge>(
+        &mut self,
+        run: &mut Run<'_, J>,
+        value: Scalar<'_>,
+        token: (usize, usize),
+        content: (usize, usize),
+    ) -> Result<Flow, Fault> {
+        let hits = &self.cursor.state(run.program, self.child).scalar;
+        let mut edit = Edit::Keep;
+        if run.wants || !hits.is_empty() {
+            self.edits.clear();
+            edit = run.judge.scalar(Node { path: &self.path, hits }, value, &mut self.edits);
+        }
+        match edit {
+            Edit::Stop => return Err(Fault::Stopped),
+            _ if self.cut.is_some() => {}
+            Edit::Keep => self.keep(run),
+            Edit::Remove => self.remove(run, token),
+            Edit::Replace => self.replace(run, token),
+            Edit::Splice => {
+                self.keep(run);
+                self.splice(run, content, 0, usize::MAX);
+            }
+        }
+        self.pos = token.1;
+        self.after_value();
+        Ok(Flow::Go)
+    }
+
+    fn open<J: Judge>(&mut self, run: &mut Run<'_, J>, container: Container) -> Result<Flow, Fault> {
+        if self.stack.len() >= self.limits.depth {
+            return Err(self.malformed(self.pos, "nested too deeply"));
+        }
+        self.edits.clear();
+        let state = self.cursor.state(run.program, self.child);
+        let (hits, slots) = match container {
+            Container::Object => (&state.object, state.slots),
+            Container::Array => (&state.array, 0),
+        };
+        let answer = run.judge.enter(Node { path: &self.path, hits }, container, &mut self.edits);
+        match answer {
+            Entry::Stop => return Err(Fault::Stopped),
+            _ if self.cut.is_some() => {}
+            Entry::Enter => self.keep(run),
+            Entry::Remove => self.begin_removal(run),
+            Entry::Replace => self.begin_replacement(run),
+        }
+        self.pos += 1;
+        let mark = self.names.open(slots);
+        self.stack.push(Frame {
+            state: self.child,
+            container,
+            index: 0,
+            kept: false,
+            swallow: false,
+            renamed: false,
+            mark,
+        });
+        self.expect = match container {
+            Container::Object => Expect::FirstKey,
+            Container::Array => Expect::FirstElement,
+        };
+        Ok(Flow::Go)
+    }
+
+    fn close<J: Judge>(&mut self, run: &mut Run<'_, J>) -> Result<Flow, Fault> {
+        let Some(frame) = self.stack.last().copied() else { return Ok(Flow::Wait) };
+        let closes = match run.input.get(self.pos) {
+            Some(b'}') => Container::Object,
+            _ => Container::Array,
+        };
+        if closes != frame.container {
+            return Err(self.malformed(self.pos, "the wrong bracket"));
+        }
+        self.missing.clear();
+        let own = self.cut.is_some_and(|cut| cut.depth + 1 == self.stack.len());
+        if frame.container == Container::Object && !own {
+            let ensures = self.cursor.state(run.program, frame.state).ensures.iter();
+            self.missing.extend(ensures.filter(|(_, slot)| !self.names.has(frame.mark, *slot)).map(|(entry, _)| entry));
+            self.missing.dedup();
+            if frame.renamed {
+                self.check_ensured(run, frame)?;
+            }
+        }
+        self.edits.clear();
+        run.judge.leave(&self.path, &self.missing, &mut self.edits);
+        if self.cut.is_none() {
+            self.pin = None;
+            if frame.container == Container::Object && !self.edits.json.is_empty() {
+                self.append_members(run, frame.kept);
+            }
+        }
+        self.names.close(frame.mark);
+        self.stack.pop();
+        self.pos += 1;
+        self.end_cut();
+        self.after_value();
+        Ok(Flow::Go)
+    }
+
+    /// A value has ended at `pos`.
+    pub(super) fn after_value(&mut self) {
+        self.space = self.pos;
+        if self.stack.is_empty() {
+            self.expect = Expect::End;
+        } else {
+            self.path.pop();
+            self.expect = Expect::After;
+        }
+    }
+
+    /// Finds the end of the string at `pos`.
+    pub(super) fn string_end<J>(&mut self, run: &Run<'_, J>, limit: usize) -> Result<Found, Fault> {
+        let start = self.pos;
+        // One byte more than content and quotes: a longer string shows itself there, however the chunks fall.
+        let cap = start.saturating_add(limit).saturating_add(2);
+        let seen = run.input.get(..cap).unwrap_or(run.input);
+        if self.scanned <= start {
+            self.scanned = start + 1;
+            self.escaped = false;
+        }
+        match string::scan(seen, self.scanned, &mut self.escaped) {
+            Ok(Scan::End(quote)) => {
+                self.scanned = 0;
+                Ok(Found::End(quote))
+            }
+            Ok(Scan::More(_)) if seen.len() == cap => {
+                self.scanned = 0;
+                Ok(Found::Long)
+            }
+            Ok(Scan::More(safe)) => {
+                self.scanned = safe;
+                Ok(Found::Wait)
+            }
+            Err(flaw) => Err(self.flawed(flaw)),
+        }
+    }
+
+    /// Finds the end of the number at `pos`.
+    pub(super) fn number_end<J>(&mut self, run: &Run<'_, J>) -> Result<Found, Fault> {
+        let start = self.pos;
+        let end = lexer::number_end(run.input, self.scanned.max(start));
+        if end - start > self.limits.token {
+            return Err(self.oversize(start + self.limits.token, "number"));
+        }
+        if end == run.input.len() && !run.last {
+            self.scanned = end;
+            return Ok(Found::Wait);
+        }
+        self.scanned = 0;
+        if !lexer::is_number(run.input.get(start..end).unwrap_or_default()) {
+            return Err(self.malformed(start, "not a number"));
+        }
+        Ok(Found::End(end))
+    }
+
+    /// Finds the end of the literal at `pos`.
+    pub(super) fn literal_end<J>(&self, run: &Run<'_, J>, first: u8) -> Result<Found, Fault> {
+        let rest = run.input.get(self.pos..).unwrap_or_default();
+        match lexer::literal(first) {
+            Some(word) if rest.starts_with(word) => Ok(Found::End(self.pos + word.len())),
+            Some(word) if !run.last && word.starts_with(rest) => Ok(Found::Wait),
+            _ => Err(self.malformed(self.pos, "expected a value")),
+        }
+    }
+
+    pub(super) fn malformed(&self, at: usize, what: &'static str) -> Fault {
+        Fault::Malformed { at: self.base + at as u64, what }
+    }
+
+    pub(super) fn flawed(&self, flaw: Flaw) -> Fault {
+        self.malformed(flaw.at, flaw.what)
+    }
+
+    pub(super) fn oversize(&self, at: usize, what: &'static str) -> Fault {
+        Fault::Oversize { at: self.base + at as u64, what }
+    }
+}

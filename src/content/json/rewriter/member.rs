@@ -1,0 +1,113 @@
+//! A member's key: where it leads, what the judge makes of it, and which keys may not stand in one object.
+
+use crate::content::json::{Fault, Judge, KeyEdit, Node, string};
+
+use super::edit::Rename;
+use super::engine::{Engine, Expect, Flow, Found, Run};
+use super::frame::{Frame, Why};
+
+const DUPLICATE: &str = "a selected key comes twice";
+const COLLISION: &str = "a new key collides with another";
+
+impl Engine {
+    /// The key at `pos`.
+    pub(super) fn key<J: Judge>(&mut self, run: &mut Run<'_, J>) -> Result<Flow, Fault> {
+        self.begin_member();
+        let start = self.pos;
+        let quote = match self.string_end(run, self.limits.token)? {
+            Found::Wait => return Ok(Flow::Wait),
+            Found::Long => return Err(self.oversize(start + self.limits.token, "key")),
+            Found::End(quote) => quote,
+        };
+        let raw = run.input.get(start + 1..quote).unwrap_or_default();
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let key = self.decoded(raw, &mut scratch);
+        let result = self.member(run, key, (start, quote + 1));
+        self.scratch = scratch;
+        result?;
+        self.pos = quote + 1;
+        self.space = self.pos;
+        self.expect = Expect::Colon;
+        Ok(Flow::Go)
+    }
+
+    fn member<J: Judge>(&mut self, run: &mut Run<'_, J>, key: &str, token: (usize, usize)) -> Result<(), Fault> {
+        let Some(&frame) = self.stack.last() else { return Ok(()) };
+        let member = self.cursor.by_name(run.program, frame.state, key);
+        self.child = member.state;
+        let twice = member.slot.is_some_and(|slot| self.names.came(frame.mark, slot)) && member.selected;
+        let every = self.cursor.state(run.program, frame.state).every_key;
+        // Past the bound a wildcard's keys are no longer remembered: both of a pair are selected and judged all the same.
+        if twice || every && self.names.remember(frame.mark, Why::Selected, key) {
+            return Err(self.malformed(token.0, DUPLICATE));
+        }
+        let state = self.cursor.state(run.program, member.state);
+        if run.wants || !state.silent {
+            self.path.push_name(key);
+        }
+        let mut answer = KeyEdit::Keep;
+        if run.wants || !state.hits.is_empty() {
+            self.edits.clear();
+            answer = run.judge.key(Node { path: &self.path, hits: &state.hits }, key, &mut self.edits);
+        }
+        match answer {
+            KeyEdit::Stop => return Err(Fault::Stopped),
+            _ if self.cut.is_some() => return Ok(()),
+            KeyEdit::Keep | KeyEdit::Reserve => {
+                if frame.renamed && self.names.knows(frame.mark, Why::Renamed, key) {
+                    return Err(self.malformed(token.0, COLLISION));
+                }
+            }
+            KeyEdit::Rename => self.rename(frame, key, member.watched, token)?,
+        }
+        if member.watched || answer == KeyEdit::Reserve {
+            self.note(frame, Why::Reserved, key, token.0)?;
+        }
+        Ok(())
+    }
+
+    /// The key is to become [`Edits::text`](crate::content::json::Edits::text).
+    fn rename(&mut self, frame: Frame, key: &str, watched: bool, token: (usize, usize)) -> Result<(), Fault> {
+        let new = std::mem::take(&mut self.edits.text);
+        let names = &self.names;
+        let collides = watched && names.knows(frame.mark, Why::Renamed, key)
+            || names.knows(frame.mark, Why::Reserved, &new)
+            || names.knows(frame.mark, Why::Renamed, &new);
+        if collides {
+            return Err(self.malformed(token.0, COLLISION));
+        }
+        self.note(frame, Why::Renamed, &new, token.0)?;
+        if let Some(frame) = self.stack.last_mut() {
+            frame.renamed = true;
+        }
+        if new != key {
+            self.new_key.clear();
+            self.new_key.push(b'"');
+            string::escape_into(&new, &mut self.new_key);
+            self.new_key.push(b'"');
+            self.rename = Some(Rename { start: token.0, end: token.1 });
+        }
+        self.edits.text = new;
+        Ok(())
+    }
+
+    /// A member that is about to be added must not have the name that another was given.
+    pub(super) fn check_ensured<J>(&self, run: &Run<'_, J>, frame: Frame) -> Result<(), Fault> {
+        let ensures = &self.cursor.state(run.program, frame.state).ensures;
+        let mut missing = ensures.iter().filter(|(_, slot)| !self.names.has(frame.mark, *slot));
+        let collides = missing.any(|(_, slot)| {
+            let name = self.cursor.slot_name(run.program, frame.state, *slot);
+            self.names.knows(frame.mark, Why::Renamed, name)
+        });
+        if collides { Err(self.malformed(self.pos, COLLISION)) } else { Ok(()) }
+    }
+
+    fn note(&mut self, frame: Frame, why: Why, key: &str, at: usize) -> Result<(), Fault> {
+        // SECURITY: a collision that goes unseen would let two members stand under one name, so here the bound is a fault.
+        if self.names.is_full() && !self.names.knows(frame.mark, why, key) {
+            return Err(self.oversize(at, "keys that could collide"));
+        }
+        self.names.remember(frame.mark, why, key);
+        Ok(())
+    }
+}

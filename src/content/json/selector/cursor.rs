@@ -1,0 +1,143 @@
+//! Walks a [`Program`] down and up a body: by table where there are tables, by positions where there are none.
+
+use super::automaton;
+use super::items::Positions;
+use super::program::{Edge, Program, State, bucket};
+
+/// A state of the walk. With tables it is the number of a [`State`] for good; without, its depth, valid until the walk goes
+/// back up beyond it.
+pub(in crate::content::json) type StateId = u32;
+
+/// Where a member leads.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::content::json) struct Member {
+    pub(in crate::content::json) state: StateId,
+    /// What this name is known by in its object, if a selector cares for it.
+    pub(in crate::content::json) slot: Option<u32>,
+    /// Written in a selector's step: its duplicate is refused.
+    pub(in crate::content::json) selected: bool,
+    /// Something may be renamed to it.
+    pub(in crate::content::json) watched: bool,
+}
+
+/// The walk.
+#[derive(Debug, Default)]
+pub(in crate::content::json) struct Cursor {
+    /// Without tables: the state at each depth.
+    path: Vec<State>,
+}
+
+impl Cursor {
+    /// Begins at the root.
+    pub(in crate::content::json) fn start(&mut self, program: &Program) -> StateId {
+        if program.states.is_empty() {
+            self.path = vec![without_table(&program.positions, program.positions.start().to_vec())];
+        }
+        0
+    }
+
+    /// What a state means.
+    #[inline]
+    pub(in crate::content::json) fn state<'a>(&'a self, program: &'a Program, id: StateId) -> &'a State {
+        let states = if program.states.is_empty() { &self.path } else { &program.states };
+        // INVARIANT: ids come from this cursor, and the root's state is always there.
+        states.get(id as usize).unwrap_or(&NOWHERE)
+    }
+
+    /// The name that has this slot in objects of this state.
+    pub(in crate::content::json) fn slot_name<'a>(&self, program: &'a Program, id: StateId, slot: u32) -> &'a str {
+        match program.states.get(id as usize) {
+            Some(state) => state.names.edges.get(slot as usize).map_or("", |edge| program.positions.name(edge.name)),
+            None => program.positions.name(slot),
+        }
+    }
+
+    /// Goes down to a member.
+    #[inline]
+    pub(in crate::content::json) fn by_name(&mut self, program: &Program, from: StateId, name: &str) -> Member {
+        let Some(state) = program.states.get(from as usize) else {
+            return self.by_name_without_table(&program.positions, from, name);
+        };
+        let names = &state.names;
+        let unknown = Member { state: names.other, slot: None, selected: false, watched: false };
+        if names.filter & bucket(name.as_bytes()) == 0 {
+            return unknown;
+        }
+        match find(&names.edges, |edge| program.positions.name(edge.name).cmp(name)) {
+            Some((slot, edge)) => {
+                Member { state: edge.to, slot: Some(slot), selected: edge.selected, watched: edge.watched }
+            }
+            None => unknown,
+        }
+    }
+
+    /// Goes down to an element.
+    #[inline]
+    pub(in crate::content::json) fn by_index(&mut self, program: &Program, from: StateId, index: u64) -> StateId {
+        let Some(state) = program.states.get(from as usize) else {
+            return self.by_index_without_table(&program.positions, from, index);
+        };
+        let indexes = &state.indexes;
+        if let Ok(at) = indexes.single.binary_search_by_key(&index, |(single, _)| *single) {
+            return indexes.single.get(at).map_or(0, |(_, to)| *to);
+        }
+        if indexes.slices.is_empty() {
+            return indexes.other;
+        }
+        let mask = automaton::mask(&indexes.slices, index);
+        // INVARIANT: every combination that takes an index is listed.
+        indexes.by_slices.iter().find(|(known, _)| *known == mask).map_or(indexes.other, |(_, to)| *to)
+    }
+
+    #[cold]
+    fn by_name_without_table(&mut self, positions: &Positions, from: StateId, name: &str) -> Member {
+        let id = positions.id(name);
+        let mut member = Member { state: from + 1, slot: id, selected: false, watched: false };
+        let mut to = Vec::new();
+        if let Some(state) = self.path.get(from as usize) {
+            positions.by_name(&state.items, id, &mut to);
+            if let Some(edge) = state.names.edges.iter().find(|edge| Some(edge.name) == id) {
+                member.selected = edge.selected;
+                member.watched = edge.watched;
+            }
+        }
+        self.go(positions, from, to);
+        member
+    }
+
+    #[cold]
+    fn by_index_without_table(&mut self, positions: &Positions, from: StateId, index: u64) -> StateId {
+        let mut to = Vec::new();
+        if let Some(state) = self.path.get(from as usize) {
+            positions.by_index(&state.items, index, &mut to);
+        }
+        self.go(positions, from, to)
+    }
+
+    fn go(&mut self, positions: &Positions, from: StateId, items: Vec<super::items::Item>) -> StateId {
+        self.path.truncate(from as usize + 1);
+        self.path.push(without_table(positions, items));
+        from + 1
+    }
+}
+
+static NOWHERE: std::sync::LazyLock<State> = std::sync::LazyLock::new(State::default);
+
+/// A state on its own; its slots are the names of the whole program.
+fn without_table(positions: &Positions, items: Vec<super::items::Item>) -> State {
+    let mut state = positions.describe(&items);
+    state.slots = positions.name_count();
+    state.ensures = positions.ensures(&items).into();
+    state.names.edges = positions.edges(&items).into();
+    let lists = [&state.hits, &state.scalar, &state.object, &state.array];
+    state.silent = items.is_empty() && lists.iter().all(|list| list.is_empty());
+    state.items = items;
+    state
+}
+
+/// An edge and its slot.
+#[inline]
+fn find(edges: &[Edge], compare: impl Fn(&Edge) -> std::cmp::Ordering) -> Option<(u32, &Edge)> {
+    let at = edges.binary_search_by(compare).ok()?;
+    edges.get(at).map(|edge| (at as u32, edge))
+}
