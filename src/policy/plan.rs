@@ -33,6 +33,7 @@ struct Facts {
     reads_body: bool,
     acts_on_body: bool,
     may_block_body: bool,
+    reaches_down: bool,
 }
 
 /// What stands behind an entry of the JSON program.
@@ -104,6 +105,7 @@ impl Plan {
             }
             if reads_body(&rule.target) {
                 facts.reads_body = true;
+                facts.reaches_down |= judging.get(usize::from(n)).is_some_and(Judging::reaches_down);
                 facts.acts_on_body |= rule.mode == Mode::Enforce;
                 facts.may_block_body |= rule.mode == Mode::Enforce && matches!(rule.action, Action::Block(_));
             }
@@ -216,6 +218,11 @@ impl Plan {
     /// Whether detectors look at anything in the body.
     pub(super) fn detects_in_body(&self) -> bool {
         self.body.selected.enforced.is_some() || self.body.selected.shadow.is_some()
+    }
+
+    /// Whether a rule looks at nodes that no entry of the program hits.
+    pub(super) fn reaches_down(&self) -> bool {
+        self.facts.reaches_down
     }
 
     /// Whether a key could equal one that a detector rule edits.

@@ -136,6 +136,11 @@ enum By {
 }
 
 impl Judge for BodyJudge {
+    /// Values below a selected one are hit by no entry, and yet `mask`, `allow` and detectors reach down to them.
+    fn wants_everything(&self) -> bool {
+        self.plan.reaches_down()
+    }
+
     fn key(&mut self, node: Node<'_>, key: &str, edits: &mut Edits) -> KeyEdit {
         self.frames.unwind(node.path.depth());
         let context = self.frames.context();
