@@ -1,7 +1,7 @@
 //! Fieldgate: a self-hosted data-protection API gateway.
 
 pub mod actions;
-
+pub mod admin;
 pub mod audit;
 pub mod content;
 pub mod pii;
