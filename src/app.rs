@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::audit::{Audit, AuditSettings};
+use crate::audit::{Audit, AuditSettings, Health, Recent, Stored};
 use crate::content::json;
 use crate::gateway::headers::Via;
 use crate::gateway::serve::{self, ConnectionLimits};
@@ -66,18 +66,18 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
     let stopping = Arc::new(AtomicBool::new(false));
     let (stop, stopped) = watch::channel(false);
     let (inlets, threads) = start_workers(settings, &store, &audit, &stats, &stopping, &stopped)?;
+    let lifecycle = admin::Lifecycle::new();
     let admin_app = admin_listener.map(|listener| {
         let state = admin::AdminState {
             stats: stats.clone(),
             rules: store.status(),
-            audit: audit.view(),
-            system: system_facts(settings, addresses),
-            ready: admin::Readiness::new(Arc::clone(&stopping)),
+            audit: Arc::new(Trail { recent: audit.recent(), health: audit.health() }),
+            system: Arc::new(system_facts(settings, addresses)),
+            lifecycle: lifecycle.clone(),
             token: settings.admin_token.clone(),
-            hosts: settings.admin_hosts.clone(),
-            address: addresses.admin,
+            hosts: admin::Hosts::new(listener.local_addr().unwrap_or(settings.listen), settings.admin_hosts.clone()),
         };
-        (listener, admin::router(state, stopped.clone()))
+        (listener, admin::router(state))
     });
 
     tracing::info!(listen = %addresses.listen, took_ms = began.elapsed().as_millis() as u64, "ready");
@@ -89,6 +89,7 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
         until_told_to_stop(&watch).await?;
         tracing::info!(drain_s = settings.drain.as_secs_f64(), "stopping: what is under way may end");
         stopping.store(true, Ordering::Relaxed);
+        lifecycle.drain();
         stop.send_replace(true);
         // A second signal means: now.
         let joined = tokio::task::spawn_blocking(move || threads.into_iter().for_each(|t| drop(t.join())));
@@ -150,7 +151,7 @@ fn start_workers(
     stopped: &watch::Receiver<bool>,
 ) -> Result<Workers, Error> {
     let via = Via::new(&uuid::Uuid::now_v7().simple().to_string());
-    let everything = pii::Detector::new(pii::detector::all());
+    let everything = pii::Detector::new(pii::EntitySet::all());
     let limits = ConnectionLimits {
         header_timeout: settings.header_timeout,
         header_bytes: settings.header_size,
@@ -241,10 +242,42 @@ fn raise_open_files() {
 
 fn system_facts(settings: &Settings, addresses: Addresses) -> admin::System {
     admin::System {
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
         started: jiff::Timestamp::now(),
-        listen: addresses.listen,
+        listen: [Some(("clients", addresses.listen)), addresses.admin.map(|a| ("dashboard", a))]
+            .into_iter()
+            .flatten()
+            .map(|(purpose, address)| (purpose.to_owned(), address.to_string()))
+            .collect(),
         settings: settings.listing(),
+        try_line: format!("curl -i http://{}/", addresses.listen),
+    }
+}
+
+/// What the dashboard sees of the audit trail.
+#[derive(Debug)]
+struct Trail {
+    recent: Recent,
+    health: Health,
+}
+
+impl admin::AuditView for Trail {
+    fn newest(&self, before: Option<u64>, limit: usize, is_wanted: &dyn Fn(&Stored) -> bool) -> Vec<Stored> {
+        self.recent.newest(before, limit, is_wanted)
+    }
+
+    fn by_id(&self, id: &str) -> Option<Stored> {
+        self.recent.by_id(id)
+    }
+
+    fn health(&self) -> admin::AuditHealth {
+        admin::AuditHealth {
+            last_seq: self.health.last_seq(),
+            last_hash: self.health.last_hash(),
+            pending_bytes: self.health.pending_bytes(),
+            failing: self.health.failing(),
+            alarm: self.health.alarm(),
+        }
     }
 }
 

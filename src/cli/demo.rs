@@ -11,7 +11,10 @@ use crate::rules::Source;
 use crate::settings::Flags;
 
 /// The example rules, as they are in the repository.
-const RULES: &[(&str, &str)] = &[("demo.yaml", include_str!("../../rules/demo.yaml"))];
+const RULES: &[(&str, &str)] = &[
+    ("routes.yaml", include_str!("../../rules/routes.yaml")),
+    ("card-data.yaml", include_str!("../../rules/card-data.yaml")),
+];
 
 /// Where the example rules expect the sample API.
 const SAMPLE_ADDRESS: &str = "127.0.0.1:9001";

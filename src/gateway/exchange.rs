@@ -247,9 +247,8 @@ impl Exchange {
         let forwarded = self.sent.is_some();
         let request = self.sent.map_or(total, |sent| sent - self.began);
         let upstream = self.upstream_time().unwrap_or_default();
-        let mut id = Uuid::encode_buffer();
         room.commit(&Record {
-            id: (&*id_text(self.id, &mut id)).into(),
+            id: self.id_field.to_str().unwrap_or_default().into(),
             time: format!("{:.6}", self.time).into(),
             generation: self.live.ruleset.generation,
             client: self.client.to_string().into(),
@@ -335,10 +334,6 @@ impl Drop for Exchange {
         let outcome = if self.worker.is_stopping() { "cut_by_shutdown" } else { "client_aborted" };
         self.end(outcome, 0, false);
     }
-}
-
-fn id_text(id: Uuid, buffer: &mut [u8; 36]) -> &str {
-    id.hyphenated().encode_lower(buffer)
 }
 
 /// The front of a text that is at most `cap` bytes long.

@@ -89,7 +89,7 @@ pub async fn accept(listener: TcpListener, inlets: Vec<Inlet>, cap: usize, mut s
     };
     tokio::select! {
         () = accepting => {}
-        _ = stop.wait_for(|stopping| *stopping) => {}
+        () = told_to_stop(&mut stop) => {}
     }
 }
 
@@ -135,7 +135,7 @@ pub async fn serve(
                 });
             }
             Some(ended) = connections.join_next() => report(ended),
-            _ = stop.wait_for(|stopping| *stopping) => break,
+            () = told_to_stop(&mut stop) => break,
         }
     }
     let drained = async {
@@ -147,6 +147,11 @@ pub async fn serve(
         tracing::warn!(open = connections.len(), "the drain deadline has passed: connections are cut");
         connections.shutdown().await;
     }
+}
+
+/// Returns when the process is told to stop; a sender that is gone is a stop, too.
+async fn told_to_stop(stop: &mut watch::Receiver<bool>) {
+    drop(stop.wait_for(|stopping| *stopping).await);
 }
 
 /// Counts a connection as long as it lives.
@@ -188,7 +193,7 @@ async fn connection(
     tokio::pin!(served);
     let result = tokio::select! {
         result = served.as_mut() => result,
-        _ = stop.wait_for(|stopping| *stopping) => {
+        () = told_to_stop(&mut stop) => {
             served.as_mut().graceful_shutdown();
             served.await
         }

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use axum::body::Body;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
+use sync_wrapper::SyncWrapper;
 use tokio::time::Instant;
 
 use super::body::{Flow, Report};
@@ -58,14 +59,18 @@ impl Default for Upload {
 /// The body on its way out.
 #[derive(Debug)]
 pub struct UploadBody {
-    flow: Flow<Body>,
+    // The sender wants to be able to share it between threads, which it never does.
+    flow: SyncWrapper<Flow<Body>>,
     upload: Arc<Upload>,
+    is_ended: bool,
+    hint: SizeHint,
 }
 
 impl UploadBody {
     /// Sends on what `flow` lets through.
     pub fn new(flow: Flow<Body>, upload: Arc<Upload>) -> Self {
-        Self { flow, upload }
+        let (is_ended, hint) = (flow.is_ended(), flow.size_hint());
+        Self { flow: SyncWrapper::new(flow), upload, is_ended, hint }
     }
 }
 
@@ -74,7 +79,10 @@ impl http_body::Body for UploadBody {
     type Error = Refusal;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Refusal>>> {
-        let next = std::task::ready!(self.flow.poll_next(cx));
+        let flow = self.flow.get_mut();
+        let next = std::task::ready!(flow.poll_next(cx));
+        let (is_ended, hint) = (flow.is_ended(), flow.size_hint());
+        (self.is_ended, self.hint) = (is_ended, hint);
         self.upload.with(|state| state.last_progress = Instant::now());
         Poll::Ready(match next {
             Some(Ok(bytes)) => Some(Ok(Frame::data(bytes))),
@@ -88,18 +96,18 @@ impl http_body::Body for UploadBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.flow.is_ended()
+        self.is_ended
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.flow.size_hint()
+        self.hint.clone()
     }
 }
 
 impl Drop for UploadBody {
     /// However it ends: sent, given up, cut off.
     fn drop(&mut self) {
-        let report = self.flow.take_report();
+        let report = self.flow.get_mut().take_report();
         self.upload.with(|state| state.report = report);
     }
 }

@@ -30,6 +30,11 @@ impl EntitySet {
     /// No entity.
     pub const EMPTY: Self = Self(0);
 
+    /// Every entity of the table.
+    pub fn all() -> Self {
+        (0..super::entities::TABLE.len()).fold(Self::EMPTY, |set, id| set.with(EntityId(id as u8)))
+    }
+
     /// Whether `entity` is in it.
     pub const fn contains(self, entity: EntityId) -> bool {
         self.0 >> entity.0 & 1 == 1
