@@ -1,4 +1,56 @@
-//! Fieldgate: a self-hosted data-protection API gateway.
+//! Fieldgate: a self-hosted data-protection API gateway. One binary in front of HTTP APIs that judges every request and
+//! response by rules in files, rewrites JSON on its way through, and records what it did.
+//!
+//! # The life of a request
+//!
+//! 1. [`gateway::serve`] accepts a connection and hands it to the worker with the fewest.
+//! 2. [`gateway`] (`pass`, the whole story on one screen) reserves room for the record, reads the canonical target
+//!    ([`gateway::target`]), and finds the route in the snapshot it took at the start ([`gateway::live`]).
+//! 3. The request is judged: path, query, fields, body. [`policy`] decides, [`content::json`] reads and rewrites the body,
+//!    [`pii`] recognises, [`actions`] edit. What comes out is `Cleared`, the only thing that can be sent.
+//! 4. [`gateway::upstream`] sends it on a pooled connection to the next target.
+//! 5. The response is judged the same way. What comes out is a `Reply`, the only thing that can be delivered.
+//! 6. Before its last byte leaves, [`gateway::exchange`] counts it ([`stats`]) and puts its record down ([`audit`]).
+//! 7. The operator sees it on the dashboard ([`admin`]).
+//!
+//! # The modules, in reading order
+//!
+//! [`app`] builds everything once; [`settings`] is what the process was started with; [`rules`] is what the operator wrote;
+//! [`router`] where a request goes; [`gateway`] the path it takes; [`policy`] what may pass; [`content`] how a body is read
+//! and rewritten; [`actions`] what is done to a value; [`pii`] how personal data is recognised; [`audit`] what is remembered;
+//! [`stats`] what is measured; [`admin`] what the operator sees; [`cli`] the verbs; [`sensitive`] what cannot be printed.
+//!
+//! # The laws
+//!
+//! 1. The core (`router`, `policy`, `content`, `actions`, `pii`) does no I/O: same bytes in, same bytes out.
+//! 2. One exchange, one snapshot. It is loaded once, judges both halves, and the record names its generation.
+//! 3. The data path sees no configuration: what was written is compiled into what runs.
+//! 4. HTTP clients are built in one file, before a ruleset is swapped in; an upstream that did not change keeps its own.
+//! 5. A raw value leaves `policy` only as an edit to the body. Findings carry entity, key path, rule, action, count.
+//! 6. Every exchange is counted once and recorded once, at one place, however it ends; room for the record is reserved before
+//!    anything is forwarded.
+//! 7. What happens when protection cannot be given is decided in one place, and closed by default.
+//! 8. Framing is rebuilt, never copied: `Content-Length`, `Transfer-Encoding`, digests and validators do not pass an edit.
+//! 9. The request target is made canonical once, before routing; that value goes upstream, or nothing does.
+//!
+//! `tests/it/tidy.rs` holds the edges between the modules and the sizes of files.
+//!
+//! # The words
+//!
+//! **client** sends to us; **upstream**: a named pool of **targets** we forward to; **exchange**: one request with its
+//! response; **direction**: request or response; **route**: host, path and method to an upstream; **policy**: a named, ordered
+//! list of rules with a **mode** (enforce, shadow, off); **rule**: selector or detector, and action; **ruleset**: all rule
+//! files compiled, one **generation**; **plan**: a ruleset's part for one route and direction; **selector**: names fields of a
+//! body (RFC 9535 JSONPath); **detector**: recognises an **entity**, a kind of personal data or secret; **finding**: one
+//! recognised or selected value; **action**: what is done to it; **edit**: a replacement in the body; **verdict**: pass, edit
+//! or block; **record**: an audit entry.
+//!
+//! # Where the design was changed by what was learned
+//!
+//! - One listener, accepted on the control thread and handed to the worker with the fewest connections, in place of one
+//!   `SO_REUSEPORT` socket per core: no imbalance by hash, and a second process on the same port is an error.
+//! - Each upstream has two clients per worker: a pooled one, and one that keeps nothing, on which a safe retry is sure to get a
+//!   new connection.
 
 pub mod actions;
 pub mod admin;
