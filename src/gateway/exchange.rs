@@ -329,8 +329,11 @@ impl Exchange {
 }
 
 impl Drop for Exchange {
-    /// Nobody ended it: the client went away, or the process is stopping.
+    /// Nobody ended it: the client went away, the process is stopping, or something panicked.
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.end(Refusal::Internal.code(), Refusal::Internal.status().as_u16(), true);
+        }
         let outcome = if self.worker.is_stopping() { "cut_by_shutdown" } else { "client_aborted" };
         self.end(outcome, 0, false);
     }

@@ -26,6 +26,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::response::Response;
+use tower_http::catch_panic::CatchPanicLayer;
 
 use self::error::Refusal;
 use self::exchange::Exchange;
@@ -82,7 +83,11 @@ impl Worker {
 
 /// The application on the main port: every path is a request to be proxied.
 pub fn app(worker: Arc<Worker>) -> Router {
-    Router::new().fallback(handle).with_state(worker)
+    Router::new()
+        .fallback(handle)
+        .with_state(worker)
+        // A bug costs its own exchange, which its guard records, and nobody else's.
+        .layer(CatchPanicLayer::custom(|_| reply::failed()))
 }
 
 /// One exchange, from the first byte to the last.
@@ -104,7 +109,10 @@ async fn pass(exchange: &mut Exchange, request: Request<Body>) -> Result<Reply, 
     exchange.reserve_record().await?;
     exchange.asked(head.headers.get(http::header::HOST), head.uri.path());
     headers::check_framing(head.version, &head.headers)?;
-    let target = Target::read(&head.method, &head.uri, &head.headers).map_err(Refusal::Target)?;
+    if !target::is_forwarded(&head.method) {
+        return Err(Refusal::Method);
+    }
+    let target = Target::read(&head.uri, &head.headers).map_err(Refusal::Target)?;
     exchange.route(&target)?;
     if exchange.worker.via.is_loop(&head.headers) {
         return Err(Refusal::Loop);

@@ -88,6 +88,14 @@ pub fn refuse(mut exchange: Exchange, refusal: &Refusal) -> Response<Body> {
     response
 }
 
+/// The answer when there is not even an exchange to answer for: something in the gateway panicked.
+pub fn failed() -> Response<Body> {
+    let mut response = Response::new(Body::from(r#"{"type":"urn:fieldgate:problem:internal","status":500,"code":"internal"}"#));
+    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    response
+}
+
 /// A body that flows, with the exchange that it ends.
 struct FlowingBody {
     flow: Box<Flow<reqwest::Body>>,
