@@ -63,7 +63,6 @@ pub enum Next {
 struct Ring {
     map: MmapRaw,
     file: File,
-    path: PathBuf,
     capacity: u64,
 }
 
@@ -76,6 +75,7 @@ pub struct JournalWriter(Arc<Ring>);
 pub struct JournalReader {
     ring: Arc<Ring>,
     next: u64,
+    path: PathBuf,
 }
 
 /// Makes a journal whose first frame has position `start`. A file at `path` is replaced.
@@ -90,15 +90,17 @@ pub fn create(path: &Path, capacity: u64, start: u64) -> io::Result<(JournalWrit
         io::copy(&mut io::Read::take(io::repeat(0), length), &mut file)?;
         file.flush()?;
     }
+    // COMPAT: allocating ahead does not lengthen the file everywhere.
+    file.set_len(length)?;
     let map = MmapOptions::new().len(length as usize).map_raw(&file)?;
-    let ring = Ring { map, file, path: path.to_owned(), capacity };
+    let ring = Ring { map, file, capacity };
     ring.word(VERSION_AT).store(VERSION, Ordering::Relaxed);
     ring.word(CAPACITY_AT).store(capacity, Ordering::Relaxed);
     ring.word(HEAD_AT).store(start, Ordering::Relaxed);
     ring.word(TAIL_AT).store(start, Ordering::Relaxed);
     ring.word(0).store(u64::from_le_bytes(MAGIC), Ordering::Release);
     std::fs::rename(&unfinished, path)?;
-    Ok(halves(ring))
+    Ok(halves(ring, path))
 }
 
 /// Opens what an earlier process left. `Ok(None)`: the file is not a journal of this version.
@@ -109,12 +111,12 @@ pub fn open(path: &Path) -> io::Result<Option<(JournalWriter, JournalReader)>> {
         return Ok(None);
     };
     let map = MmapOptions::new().len(length as usize).map_raw(&file)?;
-    let ring = Ring { map, file, path: path.to_owned(), capacity };
+    let ring = Ring { map, file, capacity };
     let is_ours = ring.word(0).load(Ordering::Relaxed) == u64::from_le_bytes(MAGIC)
         && ring.word(VERSION_AT).load(Ordering::Relaxed) == VERSION
         && ring.word(CAPACITY_AT).load(Ordering::Relaxed) == capacity
         && ring.pending() <= capacity;
-    Ok(is_ours.then(|| halves(ring)))
+    Ok(is_ours.then(|| halves(ring, path)))
 }
 
 /// Bytes waiting in the journal at `path`, without mapping or touching it; 0 if it is not a journal.
@@ -127,10 +129,10 @@ pub fn pending(path: &Path) -> io::Result<u64> {
     Ok(word(HEAD_AT).saturating_sub(word(TAIL_AT)))
 }
 
-fn halves(ring: Ring) -> (JournalWriter, JournalReader) {
+fn halves(ring: Ring, path: &Path) -> (JournalWriter, JournalReader) {
     let ring = Arc::new(ring);
     let next = ring.word(TAIL_AT).load(Ordering::Acquire);
-    (JournalWriter(Arc::clone(&ring)), JournalReader { ring, next })
+    (JournalWriter(Arc::clone(&ring)), JournalReader { ring, next, path: path.to_owned() })
 }
 
 impl Ring {
@@ -283,13 +285,33 @@ impl JournalReader {
 
     /// The file.
     pub fn path(&self) -> &Path {
-        &self.ring.path
+        &self.path
+    }
+
+    /// Gives the file another name.
+    pub fn rename(&mut self, to: PathBuf) -> io::Result<()> {
+        std::fs::rename(&self.path, &to)?;
+        self.path = to;
+        Ok(())
+    }
+
+    /// Whether everything that is kept can be read.
+    pub fn is_sound(&mut self) -> bool {
+        let mut payload = Vec::new();
+        let end = loop {
+            match self.next(&mut payload) {
+                Next::Frame { .. } => {}
+                end => break end,
+            }
+        };
+        self.rewind();
+        end == Next::Empty
     }
 
     /// Whether the file at the path is the one that is mapped. If not, what is put in will be gone with the process.
     pub fn is_in_place(&self) -> bool {
         let mapped = self.ring.file.metadata().map(|meta| (meta.dev(), meta.ino()));
-        let named = std::fs::metadata(&self.ring.path).map(|meta| (meta.dev(), meta.ino()));
+        let named = std::fs::metadata(&self.path).map(|meta| (meta.dev(), meta.ino()));
         matches!((mapped, named), (Ok(mapped), Ok(named)) if mapped == named)
     }
 }
