@@ -1,4 +1,5 @@
-//! How the audit trail is doing: counters and the writer's state, shared between lanes, the writer and whoever looks. It decides nothing.
+//! How the audit trail is doing: counters and the writer's state, shared between lanes, the writer and whoever looks.
+//! It decides nothing.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -128,9 +129,11 @@ impl Shared {
         self.writer.set(thread).ok();
     }
 
-    /// Called after a frame was published. PERF: no system call unless the writer sleeps for long or the journal is half full.
+    /// Called after a frame was published. PERF: no system call unless the writer sleeps for long or the journal is
+    /// half full.
     pub(super) fn wake_after_publishing(&self, is_half_full: bool) {
-        // INVARIANT: publish, fence, look at the flag here; set the flag, fence, look for frames in `fall_asleep`. One of both sees the other.
+        // INVARIANT: publish, fence, look at the flag here; set the flag, fence, look for frames in `fall_asleep`.
+        // One of both sees the other.
         fence(Ordering::SeqCst);
         let take = |flag: &AtomicBool| flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Relaxed);
         if take(&self.is_asleep) || (is_half_full && take(&self.may_be_hurried)) {

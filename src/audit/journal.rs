@@ -1,22 +1,25 @@
-//! The journal: a preallocated, memory-mapped ring file in which a record is safe from `kill -9` the moment it is copied in. One writer half, one reader half.
-//! It knows bytes and positions, nothing of records.
+//! The journal: a preallocated, memory-mapped ring file in which a record is safe from `kill -9` the moment it is
+//! copied in. One writer half, one reader half. It knows bytes and positions, nothing of records.
 //!
 //! This is the one module with `unsafe`: raw copies into a shared mapping, and atomics that live in it.
 //!
 //! # Layout
 //!
-//! A header page (magic, version, capacity, `head` and `tail` on cache lines of their own), then `capacity` bytes of ring. Positions
-//! count bytes since the journal was made and only grow; a position's place in the ring is its remainder. Bytes from `tail` to `head` are frames to be read:
+//! A header page (magic, version, capacity, `head` and `tail` on cache lines of their own), then `capacity` bytes of
+//! ring. Positions count bytes since the journal was made and only grow; a position's place in the ring is its
+//! remainder. Bytes from `tail` to `head` are frames to be read:
 //!
 //! ```text
-//! length: u32  checksum: u32  at: u64  payload                      (little endian, CRC-32 over position, at and payload)
+//! length: u32  checksum: u32  at: u64  payload        (little endian; CRC-32 over position, at and payload)
 //! ```
 //!
-//! A frame is copied first and published by moving `head` with `Release`; so a process that dies half-way leaves nothing. The checksum exists for what a
-//! dead *machine* leaves: pages that reached the disk in another order. It covers the position, so that a frame of an earlier lap is not taken for a live one.
+//! A frame is copied first and published by moving `head` with `Release`; so a process that dies half-way leaves
+//! nothing. The checksum exists for what a dead *machine* leaves: pages that reached the disk in another order. It
+//! covers the position, so that a frame of an earlier lap is not taken for a live one.
 //!
-//! SECURITY: the blocks are allocated up front, because a write to a mapped hole on a full disk is a SIGBUS. (A file system that copies on
-//! write can break that promise; a file that is truncated from outside breaks it on all of them.)
+//! SECURITY: the blocks are allocated up front, because a write to a mapped hole on a full disk is a SIGBUS. (A file
+//! system that copies on write can break that promise; a file that is truncated from outside breaks it on all of
+//! them.)
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -140,8 +143,8 @@ impl Ring {
     #[expect(unsafe_code, reason = "an atomic in the mapped header")]
     fn word(&self, offset: usize) -> &AtomicU64 {
         debug_assert!(offset.is_multiple_of(8) && offset + 8 <= HEADER);
-        // SAFETY: the mapping is at least a header long, page-aligned and lives as long as `self`; offsets are the multiples of 8 above, inside the
-        // header; these bytes are only ever touched as atomics.
+        // SAFETY: the mapping is at least a header long, page-aligned and lives as long as `self`; offsets are the
+        // multiples of 8 above, inside the header; these bytes are only ever touched as atomics.
         unsafe { AtomicU64::from_ptr(self.map.as_mut_ptr().add(offset).cast()) }
     }
 
@@ -163,8 +166,9 @@ impl Ring {
         let (place, before_end) = self.place(position);
         let (first, second) = bytes.split_at(bytes.len().min(before_end));
         let base = self.map.as_mut_ptr();
-        // SAFETY: `place` is below header + capacity, which is the mapping's length; the first part ends at or before the ring's end, the second (at
-        // most `capacity` long) starts at the ring's beginning. Nobody reads these bytes: the reader half stops at `head`, and there is one writer half.
+        // SAFETY: `place` is below header + capacity, which is the mapping's length; the first part ends at or before
+        // the ring's end, the second (at most `capacity` long) starts at the ring's beginning. Nobody reads these
+        // bytes: the reader half stops at `head`, and there is one writer half.
         unsafe {
             std::ptr::copy_nonoverlapping(first.as_ptr(), base.add(place), first.len());
             std::ptr::copy_nonoverlapping(second.as_ptr(), base.add(HEADER), second.len());
@@ -178,7 +182,8 @@ impl Ring {
         let (place, before_end) = self.place(position);
         let (first, second) = into.split_at_mut(into.len().min(before_end));
         let base = self.map.as_ptr();
-        // SAFETY: bounds as in `put`. Nobody writes these bytes: the writer half keeps out of what lies between `tail` and `head`, and `head` was read with `Acquire`.
+        // SAFETY: bounds as in `put`. Nobody writes these bytes: the writer half keeps out of what lies between
+        // `tail` and `head`, and `head` was read with `Acquire`.
         unsafe {
             std::ptr::copy_nonoverlapping(base.add(place), first.as_mut_ptr(), first.len());
             std::ptr::copy_nonoverlapping(base.add(HEADER), second.as_mut_ptr(), second.len());
@@ -298,14 +303,10 @@ impl JournalReader {
     /// Whether everything that is kept can be read.
     pub fn is_sound(&mut self) -> bool {
         let mut payload = Vec::new();
-        let end = loop {
-            match self.next(&mut payload) {
-                Next::Frame { .. } => {}
-                end => break end,
-            }
-        };
+        while let Next::Frame { .. } = self.next(&mut payload) {}
+        let is_sound = self.next(&mut payload) == Next::Empty;
         self.rewind();
-        end == Next::Empty
+        is_sound
     }
 
     /// Whether the file at the path is the one that is mapped. If not, what is put in will be gone with the process.

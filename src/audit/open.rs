@@ -1,7 +1,9 @@
-//! How the audit trail is started and stopped: the folder taken, what an earlier process left read, lanes made, the writer set to work.
+//! How the audit trail is started and stopped: the folder taken, what an earlier process left read, lanes made, the
+//! writer set to work.
 
 use std::collections::HashSet;
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver};
@@ -16,7 +18,7 @@ use super::lane::Lane;
 use super::log::{Head, Log};
 use super::recent::Recent;
 use super::writer::{BATCH, Source, Writer};
-use super::{AuditSettings, fit, resume};
+use super::{AuditSettings, chain, fit, resume};
 
 /// Why the trail cannot be kept.
 #[derive(Debug)]
@@ -107,7 +109,12 @@ impl Audit {
         let thread = std::thread::Builder::new()
             .name("audit".into())
             .spawn(move || {
-                writer.run();
+                let shared = Arc::clone(&writer.shared);
+                if std::panic::catch_unwind(AssertUnwindSafe(|| writer.run())).is_err() {
+                    // A defect of ours. The journals keep what they have; nothing more is taken on.
+                    shared.is_shut.store(true, Ordering::Release);
+                    shared.set_failing(Some("the audit writer has stopped; only a restart helps".to_owned()));
+                }
                 finish.send(()).ok();
             })
             .map_err(unusable)?;
@@ -188,8 +195,8 @@ fn existing_journals(dir: &Path, shared: &Shared) -> Result<Vec<Halves>, AuditEr
     Ok(found)
 }
 
-/// The journal at `path`, with whatever waits in it, if it is there and as it should be: so that a start needs no more space than the run before it.
-/// Else a new one; what is in the way is renamed and stays among `journals`.
+/// The journal at `path`, with whatever waits in it, if it is there and as it should be: so that a start needs no
+/// more space than the run before it. Else a new one; what is in the way is renamed and stays among `journals`.
 fn journal_for_lane(path: &Path, capacity: u64, journals: &mut Vec<Halves>) -> io::Result<Halves> {
     if let Some(index) = journals.iter().position(|(_, reader)| reader.path() == path) {
         let (writer, mut reader) = journals.swap_remove(index);
@@ -226,14 +233,15 @@ struct Named<'a> {
     id: std::borrow::Cow<'a, str>,
 }
 
-/// A process that dies between writing a batch and giving its room back leaves records in both places. They are the oldest of their journal.
+/// A process that dies between writing a batch and giving its room back leaves records in both places. They are the
+/// oldest of their journal.
 fn skip_what_is_in_the_log(dir: &Path, journals: &mut [Halves]) -> io::Result<()> {
     let pending: u64 = journals.iter().map(|(_, reader)| reader.pending()).sum();
     if pending == 0 {
         return Ok(());
     }
-    // INVARIANT: what is in both is in the log's last batch, or, after a loss of power that kept an old `tail`, as far back as the journals are long;
-    // a line is less than twice as long as its frame.
+    // INVARIANT: what is in both is in the log's last batch, or, after a loss of power that kept an old `tail`, as
+    // far back as the journals are long; a line is less than twice as long as its frame.
     let reach = journals.iter().map(|(_, reader)| reader.capacity()).sum::<u64>().saturating_mul(2) + 4 * BATCH as u64;
     let mut known = HashSet::new();
     resume::newest_lines(dir, reach, |line| {
@@ -256,15 +264,15 @@ fn skip_what_is_in_the_log(dir: &Path, journals: &mut [Halves]) -> io::Result<()
 fn refill(dir: &Path, most: usize) -> io::Result<Recent> {
     let recent = Recent::new(most);
     resume::newest_lines(dir, most as u64 * 2048, |line| {
-        if let Some(link) = super::chain::Link::read(line) {
-            recent.push(link.seq, [line].into_iter());
+        if let Some(seq) = chain::seq(line) {
+            recent.push(seq, [line].into_iter());
         }
     })?;
     Ok(recent)
 }
 
-/// A process that reaches its limit on file sizes is killed by a signal, unless that has a handler; then the write fails, as on a full disk.
-/// Tokio's handler stays for good once it is set; its runtime need not.
+/// A process that reaches its limit on file sizes is killed by a signal, unless that has a handler; then the write
+/// fails, as on a full disk. Tokio's handler stays for good once it is set; its runtime need not.
 fn ignore_file_size_signal() -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;

@@ -37,11 +37,11 @@ fn spawn_child(dir: &Path, run: &str) -> std::process::Child {
 fn kill_loses_nothing_and_repeats_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let mut said = Vec::new();
-    for round in 0..20_usize {
+    for round in 0..12_usize {
         let mut child = spawn_child(dir.path(), &format!("r{round}"));
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         // Killed after another number of records each time, so at any point of the writer's round.
-        let wanted = said.len() + (round * 577) % 3_001 + 1;
+        let wanted = said.len() + (round * 577) % 1_201 + 1;
         let mut note = |line: std::io::Result<String>| {
             said.extend(line.ok().and_then(|line| Some(line.split_once("committed ")?.1.to_owned())));
             said.len()
@@ -68,7 +68,7 @@ fn kill_loses_nothing_and_repeats_nothing() {
     assert_eq!(written.len(), once, "a record is in the log twice");
     let missing = said.iter().filter(|id| written.binary_search(id).is_err()).count();
     assert_eq!(missing, 0, "of {} records", said.len());
-    assert!(said.len() > 1_000);
+    assert!(said.len() > 1_000, "{}", said.len());
 }
 
 /// In the child: files may not grow any more (as on a full disk), then they may again.
