@@ -1,5 +1,6 @@
-//! How a record is made to fit the room reserved for it. Records carry what strangers wrote (paths, hosts, keys), so that their length is
-//! nobody's promise: every text is capped, and findings that do not fit are dropped from the end and counted. It always fits.
+//! How a record is made to fit the room reserved for it. Records carry what strangers wrote (paths, hosts, keys), so
+//! that their length is nobody's promise: every text is capped, and findings that do not fit are dropped from the end
+//! and counted. It always fits.
 
 use std::borrow::Cow;
 
@@ -137,7 +138,8 @@ fn is_plain(record: &Record<'_>) -> bool {
         && record.uninspected.iter().all(is_plain_uninspected)
 }
 
-/// The longest beginning of `text` that takes at most `most` bytes in JSON, with characters that would steer a terminal replaced.
+/// The longest beginning of `text` that takes at most `most` bytes in JSON, with characters that would steer a
+/// terminal replaced.
 fn cap(text: &str, most: usize) -> Cow<'_, str> {
     let mut taken = 0;
     let mut cleaned = String::new();
@@ -172,9 +174,13 @@ fn cap(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-/// SECURITY: JSON escapes C0 controls only. C1 controls drive terminals just as well, and bidirectional marks make a line read as another one.
+/// SECURITY: JSON escapes C0 controls only. C1 controls drive terminals just as well, and bidirectional marks make a
+/// line read as another one.
 fn steers(c: char) -> bool {
-    matches!(c, '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    let is_control = matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}');
+    let is_direction =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    is_control || is_direction
 }
 
 fn escaped_length(c: char) -> usize {
@@ -190,6 +196,12 @@ mod tests {
     use super::super::sample;
     use super::*;
     use proptest::prelude::*;
+
+    const STRANGE: &str = "\\PC{0,40}|[\\x00-\\x1f]{0,1500}|[a\"\\\\]{0,1500}";
+
+    fn a_finding() -> FindingRecord<'static> {
+        sample("0190").findings.remove(0)
+    }
 
     fn check_cap(text: &str, most: usize, expected: &str) {
         assert_eq!(cap(text, most), expected);
@@ -228,21 +240,36 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
         #[test]
-        fn whatever_strangers_write_fits(texts in prop::collection::vec("\\PC{0,40}|[\\x00-\\x1f]{0,3000}|[a\"\\\\]{0,3000}", 12), count in 0_usize..60) {
-            let mut record = sample("0190");
-            let [id, time, client, method, host, path, route, upstream, target, place, rule, reason] = &texts[..] else { unreachable!() };
-            for (field, text) in [
-                (&mut record.id, id), (&mut record.time, time), (&mut record.client, client), (&mut record.method, method),
-                (&mut record.host, host), (&mut record.path, path), (&mut record.route, route), (&mut record.upstream, upstream),
-                (&mut record.target, target), (&mut record.outcome, rule), (&mut record.verdict, rule),
-            ] {
-                *field = text.as_str().into();
-            }
-            let finding = FindingRecord { place: place.as_str().into(), rule: rule.as_str().into(), count: u64::MAX, ..record.findings[0].clone() };
-            record.findings = vec![finding; count];
-            record.uninspected = vec![Uninspected { direction: "request".into(), failure: "malformed".into(), reason: reason.as_str().into(), decision: "block".into() }; 2];
-            (record.bytes_in, record.bytes_out, record.generation) = (u64::MAX, u64::MAX, u64::MAX);
+        fn whatever_strangers_write_fits(texts in prop::collection::vec(STRANGE, 12), count in 0_usize..60) {
+            let text = |n: usize| Cow::Owned(texts[n].clone());
+            let finding = FindingRecord { place: text(0), rule: text(1), entity: text(2), count: u64::MAX, ..a_finding() };
+            let uninspected = Uninspected {
+                direction: "request".into(),
+                failure: "malformed".into(),
+                reason: text(3),
+                decision: "block".into(),
+            };
+            let record = Record {
+                id: text(0),
+                time: text(1),
+                client: text(2),
+                method: text(3),
+                host: text(4),
+                path: text(5),
+                route: text(6),
+                upstream: text(7),
+                target: text(8),
+                outcome: text(9),
+                verdict: text(10),
+                findings: vec![finding; count],
+                uninspected: vec![uninspected; 2],
+                bytes_in: u64::MAX,
+                bytes_out: u64::MAX,
+                generation: u64::MAX,
+                ..sample("0190")
+            };
             let mut out = Vec::new();
             write(&record, LEAST_RESERVATION - 16, &mut out);
             prop_assert!(out.len() <= LEAST_RESERVATION - 16, "{}", out.len());

@@ -1,4 +1,5 @@
-//! How the audit trail is doing: counters and the writer's state, shared between lanes, the writer and whoever looks. It decides nothing.
+//! How the audit trail is doing: counters and the writer's state, shared between lanes, the writer and whoever looks.
+//! It decides nothing.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -72,7 +73,8 @@ pub(super) struct Shared {
     /// Until when a stopping writer tries.
     pub(super) deadline: Mutex<Option<Instant>>,
     is_asleep: AtomicBool,
-    is_urgent: AtomicBool,
+    /// Nobody has woken the writer for a full journal since it last looked.
+    may_be_hurried: AtomicBool,
     writer: OnceLock<Thread>,
 }
 
@@ -89,7 +91,7 @@ impl Shared {
             is_stopping: AtomicBool::new(false),
             deadline: Mutex::default(),
             is_asleep: AtomicBool::new(false),
-            is_urgent: AtomicBool::new(false),
+            may_be_hurried: AtomicBool::new(true),
             writer: OnceLock::new(),
         }
     }
@@ -115,24 +117,26 @@ impl Shared {
     }
 
     pub(super) fn raise(&self, alarm: String) {
-        tracing::error!(%alarm, "audit trail");
-        *lock(&self.alarm) = Some(alarm);
+        let mut last = lock(&self.alarm);
+        // Said once, however often it comes.
+        if last.as_ref() != Some(&alarm) {
+            tracing::error!(%alarm, "audit trail");
+            *last = Some(alarm);
+        }
     }
 
     pub(super) fn name_writer(&self, thread: Thread) {
         self.writer.set(thread).ok();
     }
 
-    /// Called after a frame was published. PERF: no system call unless the writer sleeps for long or the journal is half full.
+    /// Called after a frame was published. PERF: no system call unless the writer sleeps for long or the journal is
+    /// half full.
     pub(super) fn wake_after_publishing(&self, is_half_full: bool) {
-        // INVARIANT: publish, fence, look at the flag here; set the flag, fence, look for frames in `fall_asleep`. One of both sees the other.
+        // INVARIANT: publish, fence, look at the flag here; set the flag, fence, look for frames in `fall_asleep`.
+        // One of both sees the other.
         fence(Ordering::SeqCst);
-        if self.is_asleep.load(Ordering::Relaxed) && self.is_asleep.swap(false, Ordering::Relaxed) {
-            self.wake();
-        } else if is_half_full
-            && !self.is_urgent.load(Ordering::Relaxed)
-            && !self.is_urgent.swap(true, Ordering::Relaxed)
-        {
+        let take = |flag: &AtomicBool| flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Relaxed);
+        if take(&self.is_asleep) || (is_half_full && take(&self.may_be_hurried)) {
             self.wake();
         }
     }
@@ -150,7 +154,7 @@ impl Shared {
 
     pub(super) fn is_awake(&self) {
         self.is_asleep.store(false, Ordering::Relaxed);
-        self.is_urgent.store(false, Ordering::Relaxed);
+        self.may_be_hurried.store(true, Ordering::Relaxed);
     }
 }
 

@@ -1,22 +1,25 @@
-//! The journal: a preallocated, memory-mapped ring file in which a record is safe from `kill -9` the moment it is copied in. One writer half, one reader half.
-//! It knows bytes and positions, nothing of records.
+//! The journal: a preallocated, memory-mapped ring file in which a record is safe from `kill -9` the moment it is
+//! copied in. One writer half, one reader half. It knows bytes and positions, nothing of records.
 //!
 //! This is the one module with `unsafe`: raw copies into a shared mapping, and atomics that live in it.
 //!
 //! # Layout
 //!
-//! A header page (magic, version, capacity, `head` and `tail` on cache lines of their own), then `capacity` bytes of ring. Positions
-//! count bytes since the journal was made and only grow; a position's place in the ring is its remainder. Bytes from `tail` to `head` are frames to be read:
+//! A header page (magic, version, capacity, `head` and `tail` on cache lines of their own), then `capacity` bytes of
+//! ring. Positions count bytes since the journal was made and only grow; a position's place in the ring is its
+//! remainder. Bytes from `tail` to `head` are frames to be read:
 //!
 //! ```text
-//! length: u32  checksum: u32  at: u64  payload                      (little endian, CRC-32 over position, at and payload)
+//! length: u32  checksum: u32  at: u64  payload        (little endian; CRC-32 over position, at and payload)
 //! ```
 //!
-//! A frame is copied first and published by moving `head` with `Release`; so a process that dies half-way leaves nothing. The checksum exists for what a
-//! dead *machine* leaves: pages that reached the disk in another order. It covers the position, so that a frame of an earlier lap is not taken for a live one.
+//! A frame is copied first and published by moving `head` with `Release`; so a process that dies half-way leaves
+//! nothing. The checksum exists for what a dead *machine* leaves: pages that reached the disk in another order. It
+//! covers the position, so that a frame of an earlier lap is not taken for a live one.
 //!
-//! SECURITY: the blocks are allocated up front, because a write to a mapped hole on a full disk is a SIGBUS. (A file system that copies on
-//! write can break that promise; a file that is truncated from outside breaks it on all of them.)
+//! SECURITY: the blocks are allocated up front, because a write to a mapped hole on a full disk is a SIGBUS. (A file
+//! system that copies on write can break that promise; a file that is truncated from outside breaks it on all of
+//! them.)
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -63,7 +66,6 @@ pub enum Next {
 struct Ring {
     map: MmapRaw,
     file: File,
-    path: PathBuf,
     capacity: u64,
 }
 
@@ -76,6 +78,7 @@ pub struct JournalWriter(Arc<Ring>);
 pub struct JournalReader {
     ring: Arc<Ring>,
     next: u64,
+    path: PathBuf,
 }
 
 /// Makes a journal whose first frame has position `start`. A file at `path` is replaced.
@@ -90,15 +93,17 @@ pub fn create(path: &Path, capacity: u64, start: u64) -> io::Result<(JournalWrit
         io::copy(&mut io::Read::take(io::repeat(0), length), &mut file)?;
         file.flush()?;
     }
+    // COMPAT: allocating ahead does not lengthen the file everywhere.
+    file.set_len(length)?;
     let map = MmapOptions::new().len(length as usize).map_raw(&file)?;
-    let ring = Ring { map, file, path: path.to_owned(), capacity };
+    let ring = Ring { map, file, capacity };
     ring.word(VERSION_AT).store(VERSION, Ordering::Relaxed);
     ring.word(CAPACITY_AT).store(capacity, Ordering::Relaxed);
     ring.word(HEAD_AT).store(start, Ordering::Relaxed);
     ring.word(TAIL_AT).store(start, Ordering::Relaxed);
     ring.word(0).store(u64::from_le_bytes(MAGIC), Ordering::Release);
     std::fs::rename(&unfinished, path)?;
-    Ok(halves(ring))
+    Ok(halves(ring, path))
 }
 
 /// Opens what an earlier process left. `Ok(None)`: the file is not a journal of this version.
@@ -109,12 +114,12 @@ pub fn open(path: &Path) -> io::Result<Option<(JournalWriter, JournalReader)>> {
         return Ok(None);
     };
     let map = MmapOptions::new().len(length as usize).map_raw(&file)?;
-    let ring = Ring { map, file, path: path.to_owned(), capacity };
+    let ring = Ring { map, file, capacity };
     let is_ours = ring.word(0).load(Ordering::Relaxed) == u64::from_le_bytes(MAGIC)
         && ring.word(VERSION_AT).load(Ordering::Relaxed) == VERSION
         && ring.word(CAPACITY_AT).load(Ordering::Relaxed) == capacity
         && ring.pending() <= capacity;
-    Ok(is_ours.then(|| halves(ring)))
+    Ok(is_ours.then(|| halves(ring, path)))
 }
 
 /// Bytes waiting in the journal at `path`, without mapping or touching it; 0 if it is not a journal.
@@ -127,10 +132,10 @@ pub fn pending(path: &Path) -> io::Result<u64> {
     Ok(word(HEAD_AT).saturating_sub(word(TAIL_AT)))
 }
 
-fn halves(ring: Ring) -> (JournalWriter, JournalReader) {
+fn halves(ring: Ring, path: &Path) -> (JournalWriter, JournalReader) {
     let ring = Arc::new(ring);
     let next = ring.word(TAIL_AT).load(Ordering::Acquire);
-    (JournalWriter(Arc::clone(&ring)), JournalReader { ring, next })
+    (JournalWriter(Arc::clone(&ring)), JournalReader { ring, next, path: path.to_owned() })
 }
 
 impl Ring {
@@ -138,8 +143,8 @@ impl Ring {
     #[expect(unsafe_code, reason = "an atomic in the mapped header")]
     fn word(&self, offset: usize) -> &AtomicU64 {
         debug_assert!(offset.is_multiple_of(8) && offset + 8 <= HEADER);
-        // SAFETY: the mapping is at least a header long, page-aligned and lives as long as `self`; offsets are the multiples of 8 above, inside the
-        // header; these bytes are only ever touched as atomics.
+        // SAFETY: the mapping is at least a header long, page-aligned and lives as long as `self`; offsets are the
+        // multiples of 8 above, inside the header; these bytes are only ever touched as atomics.
         unsafe { AtomicU64::from_ptr(self.map.as_mut_ptr().add(offset).cast()) }
     }
 
@@ -161,8 +166,9 @@ impl Ring {
         let (place, before_end) = self.place(position);
         let (first, second) = bytes.split_at(bytes.len().min(before_end));
         let base = self.map.as_mut_ptr();
-        // SAFETY: `place` is below header + capacity, which is the mapping's length; the first part ends at or before the ring's end, the second (at
-        // most `capacity` long) starts at the ring's beginning. Nobody reads these bytes: the reader half stops at `head`, and there is one writer half.
+        // SAFETY: `place` is below header + capacity, which is the mapping's length; the first part ends at or before
+        // the ring's end, the second (at most `capacity` long) starts at the ring's beginning. Nobody reads these
+        // bytes: the reader half stops at `head`, and there is one writer half.
         unsafe {
             std::ptr::copy_nonoverlapping(first.as_ptr(), base.add(place), first.len());
             std::ptr::copy_nonoverlapping(second.as_ptr(), base.add(HEADER), second.len());
@@ -176,7 +182,8 @@ impl Ring {
         let (place, before_end) = self.place(position);
         let (first, second) = into.split_at_mut(into.len().min(before_end));
         let base = self.map.as_ptr();
-        // SAFETY: bounds as in `put`. Nobody writes these bytes: the writer half keeps out of what lies between `tail` and `head`, and `head` was read with `Acquire`.
+        // SAFETY: bounds as in `put`. Nobody writes these bytes: the writer half keeps out of what lies between
+        // `tail` and `head`, and `head` was read with `Acquire`.
         unsafe {
             std::ptr::copy_nonoverlapping(base.add(place), first.as_mut_ptr(), first.len());
             std::ptr::copy_nonoverlapping(base.add(HEADER), second.as_mut_ptr(), second.len());
@@ -283,13 +290,29 @@ impl JournalReader {
 
     /// The file.
     pub fn path(&self) -> &Path {
-        &self.ring.path
+        &self.path
+    }
+
+    /// Gives the file another name.
+    pub fn rename(&mut self, to: PathBuf) -> io::Result<()> {
+        std::fs::rename(&self.path, &to)?;
+        self.path = to;
+        Ok(())
+    }
+
+    /// Whether everything that is kept can be read.
+    pub fn is_sound(&mut self) -> bool {
+        let mut payload = Vec::new();
+        while let Next::Frame { .. } = self.next(&mut payload) {}
+        let is_sound = self.next(&mut payload) == Next::Empty;
+        self.rewind();
+        is_sound
     }
 
     /// Whether the file at the path is the one that is mapped. If not, what is put in will be gone with the process.
     pub fn is_in_place(&self) -> bool {
         let mapped = self.ring.file.metadata().map(|meta| (meta.dev(), meta.ino()));
-        let named = std::fs::metadata(&self.ring.path).map(|meta| (meta.dev(), meta.ino()));
+        let named = std::fs::metadata(&self.path).map(|meta| (meta.dev(), meta.ino()));
         matches!((mapped, named), (Ok(mapped), Ok(named)) if mapped == named)
     }
 }

@@ -1,5 +1,5 @@
-//! A worker's way into the audit trail: room is reserved before anything is forwarded, and given to the record when the exchange has ended. It
-//! touches no file; the writer thread does.
+//! A worker's way into the audit trail: room is reserved before anything is forwarded, and given to the record when
+//! the exchange has ended. It touches no file; the writer thread does.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -28,7 +28,8 @@ impl std::error::Error for AuditFull {}
 /// One per worker.
 #[derive(Debug)]
 pub struct Lane {
-    // PERF: used by one worker, so that the lock is free but for the moment in which a lost folder is made anew; it is never held across an await.
+    // PERF: used by one worker, so that the lock is free but for the moment in which a lost folder is made anew; it
+    // is never held across an await.
     producer: Mutex<Producer>,
     room: Notify,
     shared: Arc<Shared>,
@@ -154,7 +155,8 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Puts the record down. When this returns, it survives the death of the process; what does not fit is cut off it and counted.
+    /// Puts the record down. When this returns, it survives the death of the process; what does not fit is cut off it
+    /// and counted.
     pub fn commit(mut self, record: &Record<'_>) {
         let reserved = std::mem::take(&mut self.bytes);
         self.lane.put_down(record, reserved);

@@ -1,5 +1,5 @@
-//! The log's files: `audit-<seq of the first line>.jsonl`, appended to in whole batches, begun anew when one has grown or was moved away. It knows
-//! lines and files; what a line says is `chain`'s business.
+//! The log's files: `audit-<seq of the first line>.jsonl`, appended to in whole batches, begun anew when one has
+//! grown or was moved away. It knows lines and files; what a line says is `chain`'s business.
 //!
 //! A batch is in the log as a whole or not at all: after a short write the file is cut back to where it was.
 
@@ -165,8 +165,8 @@ fn is_in_place(file: &File, path: &Path) -> bool {
     matches!((open, named), (Ok(open), Ok(named)) if open == named)
 }
 
-/// `audit.head`: the chain's end as last written, and the lock by which a data folder has one process. It is what shows that lines are missing
-/// from the end, and where to go on when all files were moved away.
+/// `audit.head`: the chain's end as last written, and the lock by which a data folder has one process. It is what
+/// shows that lines are missing from the end, and where to go on when all files were moved away.
 #[derive(Debug)]
 pub struct Head {
     file: File,

@@ -1,12 +1,14 @@
 //! What is remembered: one record per exchange, on an append-only, hash-chained log that survives `kill -9`. It never
 //! sees a value.
 //!
-//! A worker reserves room in its [`Lane`] before it forwards anything, and commits the record when the exchange has ended; from that moment
-//! the record outlives the process. In reading order: `record` is what is remembered; `fit` makes it fit its room; `lane` is a worker's way in; `journal`
-//! the memory-mapped room itself; `writer` the one thread that drains the journals; `chain` the hash chain and its format; `log` the files;
-//! `resume` what is done at a start; `recent` the newest records, for the dashboard; `health` how it is doing; `verify` reads it all back.
+//! A worker reserves room in its [`Lane`] before it forwards anything, and commits the record when the exchange has
+//! ended; from that moment the record outlives the process. In reading order: `record` is what is remembered; `fit`
+//! makes it fit its room; `lane` is a worker's way in; `journal` the memory-mapped room itself; `writer` the one
+//! thread that drains the journals; `chain` the hash chain and its format; `log` the files; `resume` what is done at
+//! a start; `recent` the newest records, for the dashboard; `health` how it is doing; `verify` reads it all back.
 //!
-//! INVARIANT: when the log cannot be written, room runs out and exchanges are refused (or, if the operator chose so, passed and counted as lost).
+//! INVARIANT: when the log cannot be written, room runs out and exchanges are refused (or, if the operator chose so,
+//! passed and counted as lost).
 
 mod chain;
 mod fit;
@@ -36,9 +38,11 @@ use std::path::{Path, PathBuf};
 pub struct AuditSettings {
     /// The data folder. One process at a time.
     pub dir: PathBuf,
-    /// A worker's journal, in bytes. 4 MiB: 1,024 exchanges in flight, each with its room reserved, or some 5,000 records waiting for a log that cannot be written.
+    /// A worker's journal, in bytes. 4 MiB: 1,024 exchanges in flight, each with its room reserved, or some 5,000
+    /// records waiting for a log that cannot be written.
     pub journal_bytes: u64,
-    /// Room reserved per exchange, the most that a record takes. At least (and usually) 4 KiB, in which any record with some twenty findings fits.
+    /// Room reserved per exchange, the most that a record takes. At least (and usually) 4 KiB, in which any record
+    /// with some twenty findings fits.
     pub reserve_bytes: u64,
     /// A log file that would grow past this is followed by a new one.
     pub rotate_bytes: u64,
@@ -86,7 +90,7 @@ pub fn last_records(dir: &Path, count: usize) -> io::Result<Vec<Stored>> {
 }
 
 #[cfg(test)]
-fn sample(id: &str) -> Record<'static> {
+pub(crate) fn sample(id: &str) -> Record<'static> {
     Record {
         id: id.to_owned().into(),
         time: "2026-07-01T12:00:00.000001Z".into(),

@@ -1,7 +1,9 @@
-//! How the audit trail is started and stopped: the folder taken, what an earlier process left read, lanes made, the writer set to work.
+//! How the audit trail is started and stopped: the folder taken, what an earlier process left read, lanes made, the
+//! writer set to work.
 
 use std::collections::HashSet;
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver};
@@ -11,12 +13,12 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::health::{Health, Shared};
-use super::journal::{self, JournalReader, Next};
+use super::journal::{self, JournalReader, JournalWriter, Next};
 use super::lane::Lane;
 use super::log::{Head, Log};
 use super::recent::Recent;
 use super::writer::{BATCH, Source, Writer};
-use super::{AuditSettings, fit, resume};
+use super::{AuditSettings, chain, fit, resume};
 
 /// Why the trail cannot be kept.
 #[derive(Debug)]
@@ -84,21 +86,21 @@ impl Audit {
 
         let shared = Arc::new(Shared::new(resumed.chain));
         resumed.alarms.into_iter().for_each(|alarm| shared.raise(alarm));
-        let mut left = leftovers(dir, &shared)?;
-        skip_what_is_in_the_log(dir, &mut left).map_err(unusable)?;
-        left.retain(|reader| reader.pending() > 0 || std::fs::remove_file(reader.path()).is_err());
-        let mut sources: Vec<Source> = left.into_iter().map(|reader| Source::new(reader, None)).collect();
-
+        let mut journals = existing_journals(dir, &shared)?;
+        skip_what_is_in_the_log(dir, &mut journals).map_err(unusable)?;
         let mut lanes = Vec::new();
+        let mut sources = Vec::new();
         for number in 0..workers {
             let path = dir.join(format!("journal-{number:03}.{JOURNAL}"));
-            let unusable = |error| AuditError::Unusable(path.clone(), error);
-            let (writer, reader) = journal::create(&path, settings.journal_bytes, 0).map_err(unusable)?;
+            let (writer, reader) = journal_for_lane(&path, settings.journal_bytes, &mut journals)
+                .map_err(|error| AuditError::Unusable(path, error))?;
             let lane = Lane::new(writer, Arc::clone(&shared), settings.reserve_bytes, settings.on_failure);
             let lane = Arc::new(lane);
             sources.push(Source::new(reader, Some(Arc::clone(&lane))));
             lanes.push(lane);
         }
+        // The writer removes them when they are empty.
+        sources.extend(journals.into_iter().map(|(_, reader)| Source::new(reader, None)));
 
         let recent = refill(dir, settings.recent).map_err(unusable)?;
         let log = Log::new(dir.to_owned(), settings.rotate_bytes, resumed.file.as_deref()).map_err(unusable)?;
@@ -107,7 +109,12 @@ impl Audit {
         let thread = std::thread::Builder::new()
             .name("audit".into())
             .spawn(move || {
-                writer.run();
+                let shared = Arc::clone(&writer.shared);
+                if std::panic::catch_unwind(AssertUnwindSafe(|| writer.run())).is_err() {
+                    // A defect of ours. The journals keep what they have; nothing more is taken on.
+                    shared.is_shut.store(true, Ordering::Release);
+                    shared.set_failing(Some("the audit writer has stopped; only a restart helps".to_owned()));
+                }
                 finish.send(()).ok();
             })
             .map_err(unusable)?;
@@ -173,37 +180,39 @@ fn take(dir: &Path) -> io::Result<Option<Head>> {
     }
 }
 
-/// The journals of earlier processes, whatever their number and size. They are renamed, so that every lane begins with an empty one of the size that is wanted now.
-fn leftovers(dir: &Path, shared: &Shared) -> Result<Vec<JournalReader>, AuditError> {
-    let unusable = |error| AuditError::Unusable(dir.to_owned(), error);
+/// The journals of earlier processes, whatever their number and size.
+fn existing_journals(dir: &Path, shared: &Shared) -> Result<Vec<Halves>, AuditError> {
     let mut found = Vec::new();
-    let mut count = 0;
-    for path in journal_files(dir).map_err(unusable)? {
-        let is_left = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("left-"));
-        let path = if is_left {
-            path
+    for path in journal_files(dir).map_err(|error| AuditError::Unusable(dir.to_owned(), error))? {
+        if let Some(halves) = journal::open(&path).map_err(|error| AuditError::Unusable(path.clone(), error))? {
+            found.push(halves);
         } else {
-            let place = loop {
-                count += 1;
-                let place = dir.join(format!("left-{count:03}.{JOURNAL}"));
-                if !place.exists() {
-                    break place;
-                }
-            };
-            std::fs::rename(&path, &place).map_err(|error| AuditError::Unusable(path, error))?;
-            place
-        };
-        match journal::open(&path).map_err(|error| AuditError::Unusable(path.clone(), error))? {
-            Some((_, reader)) => found.push(reader),
-            None => {
-                let aside = path.with_extension("damaged");
-                std::fs::rename(&path, &aside).map_err(|error| AuditError::Unusable(path, error))?;
-                shared.raise(format!("`{}` is no journal that can be read; it is kept", aside.display()));
-            }
+            let aside = path.with_extension("damaged");
+            std::fs::rename(&path, &aside).map_err(|error| AuditError::Unusable(path, error))?;
+            shared.raise(format!("`{}` is no journal that can be read; it is kept", aside.display()));
         }
     }
     Ok(found)
 }
+
+/// The journal at `path`, with whatever waits in it, if it is there and as it should be: so that a start needs no
+/// more space than the run before it. Else a new one; what is in the way is renamed and stays among `journals`.
+fn journal_for_lane(path: &Path, capacity: u64, journals: &mut Vec<Halves>) -> io::Result<Halves> {
+    if let Some(index) = journals.iter().position(|(_, reader)| reader.path() == path) {
+        let (writer, mut reader) = journals.swap_remove(index);
+        if reader.capacity() == capacity && reader.is_sound() {
+            return Ok((writer, reader));
+        }
+        if reader.pending() > 0 {
+            let name = format!("left-{}.{JOURNAL}", uuid::Uuid::now_v7().simple());
+            reader.rename(path.with_file_name(name))?;
+            journals.push((writer, reader));
+        }
+    }
+    journal::create(path, capacity, 0)
+}
+
+type Halves = (JournalWriter, JournalReader);
 
 /// Journal files in `dir`.
 pub(super) fn journal_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
@@ -224,15 +233,16 @@ struct Named<'a> {
     id: std::borrow::Cow<'a, str>,
 }
 
-/// A process that dies between writing a batch and giving its room back leaves records in both places. They are the oldest of their journal.
-fn skip_what_is_in_the_log(dir: &Path, left: &mut [JournalReader]) -> io::Result<()> {
-    let pending: u64 = left.iter().map(JournalReader::pending).sum();
+/// A process that dies between writing a batch and giving its room back leaves records in both places. They are the
+/// oldest of their journal.
+fn skip_what_is_in_the_log(dir: &Path, journals: &mut [Halves]) -> io::Result<()> {
+    let pending: u64 = journals.iter().map(|(_, reader)| reader.pending()).sum();
     if pending == 0 {
         return Ok(());
     }
-    // INVARIANT: what is in both is in the log's last batch, or, after a loss of power that kept an old `tail`, as far back as the journals are long;
-    // a line is less than twice as long as its frame.
-    let reach = left.iter().map(JournalReader::capacity).sum::<u64>().saturating_mul(2) + 4 * BATCH as u64;
+    // INVARIANT: what is in both is in the log's last batch, or, after a loss of power that kept an old `tail`, as
+    // far back as the journals are long; a line is less than twice as long as its frame.
+    let reach = journals.iter().map(|(_, reader)| reader.capacity()).sum::<u64>().saturating_mul(2) + 4 * BATCH as u64;
     let mut known = HashSet::new();
     resume::newest_lines(dir, reach, |line| {
         if let Ok(Named { id }) = serde_json::from_slice(line) {
@@ -240,7 +250,7 @@ fn skip_what_is_in_the_log(dir: &Path, left: &mut [JournalReader]) -> io::Result
         }
     })?;
     let mut payload = Vec::new();
-    for reader in left {
+    for (_, reader) in journals {
         while let Next::Frame { .. } = reader.next(&mut payload)
             && serde_json::from_slice::<Named<'_>>(&payload).is_ok_and(|one| known.contains(&*one.id))
         {
@@ -254,15 +264,15 @@ fn skip_what_is_in_the_log(dir: &Path, left: &mut [JournalReader]) -> io::Result
 fn refill(dir: &Path, most: usize) -> io::Result<Recent> {
     let recent = Recent::new(most);
     resume::newest_lines(dir, most as u64 * 2048, |line| {
-        if let Some(link) = super::chain::Link::read(line) {
-            recent.push(link.seq, [line].into_iter());
+        if let Some(seq) = chain::seq(line) {
+            recent.push(seq, [line].into_iter());
         }
     })?;
     Ok(recent)
 }
 
-/// A process that reaches its limit on file sizes is killed by a signal, unless that has a handler; then the write fails, as on a full disk.
-/// Tokio's handler stays for good once it is set; its runtime need not.
+/// A process that reaches its limit on file sizes is killed by a signal, unless that has a handler; then the write
+/// fails, as on a full disk. Tokio's handler stays for good once it is set; its runtime need not.
 fn ignore_file_size_signal() -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;

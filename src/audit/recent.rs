@@ -41,7 +41,8 @@ pub struct Recent(Arc<Mutex<Ring>>);
 
 #[derive(Debug)]
 struct Ring {
-    // Lines, not records: they are parsed when somebody looks, which is seldom, and not when they are written, which is always.
+    // Lines, not records: they are parsed when somebody looks, which is seldom, and not when they are written, which
+    // is always.
     lines: VecDeque<(u64, Arc<[u8]>)>,
     most: usize,
 }
@@ -75,7 +76,8 @@ impl Recent {
         self.len() == 0
     }
 
-    /// Up to `limit` records that `is_wanted` accepts, newest first, all of them older than number `before` if that is given.
+    /// Up to `limit` records that `is_wanted` accepts, newest first, all of them older than number `before` if that
+    /// is given.
     pub fn newest(&self, before: Option<u64>, limit: usize, mut is_wanted: impl FnMut(&Stored) -> bool) -> Vec<Stored> {
         let lines = self.lines(|seq| before.is_none_or(|before| seq < before));
         lines.iter().rev().filter_map(|line| Stored::read(line)).filter(|one| is_wanted(one)).take(limit).collect()

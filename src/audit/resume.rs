@@ -1,5 +1,5 @@
-//! What is done with a data folder before the first new record: the torn end of the log is set aside, the chain's end found, and the newest lines
-//! read for those who need them. It writes no line.
+//! What is done with a data folder before the first new record: the torn end of the log is set aside, the chain's end
+//! found, and the newest lines read for those who need them. It writes no line.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
@@ -60,7 +60,8 @@ pub fn resume(dir: &Path, noted: Option<Chain>) -> io::Result<Resumed> {
     Ok(Resumed { chain, file, alarms })
 }
 
-/// Cuts what is not a whole line off the end of a file, keeping it in `<file>.torn`. Returns the end of the chain in it.
+/// Cuts what is not a whole line off the end of a file, keeping it in `<file>.torn`. Returns the end of the chain in
+/// it.
 fn mend(path: &Path, alarms: &mut Vec<String>) -> io::Result<Option<Chain>> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let length = file.metadata()?.len();
@@ -93,14 +94,25 @@ fn mend(path: &Path, alarms: &mut Vec<String>) -> io::Result<Option<Chain>> {
         return Ok(None);
     }
     if let Some(torn) = tail.get(keep..).filter(|torn| !torn.is_empty()) {
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(".torn");
-        let mut aside = OpenOptions::new().append(true).create(true).mode(0o600).open(aside)?;
-        aside.write_all(torn)?;
+        // On a full disk there may be no place for it. A start must not fail for that: the whole records are in their
+        // journal still.
+        let kept = set_aside(path, torn);
         file.set_len(from + keep as u64)?;
-        tracing::warn!(file = %path.display(), bytes = torn.len(), "an unfinished end of the audit log was set aside");
+        let (file, bytes) = (path.display(), torn.len());
+        match kept {
+            Ok(()) => tracing::warn!(%file, bytes, "an unfinished end of the audit log was set aside"),
+            Err(error) => {
+                alarms.push(format!("an unfinished end of `{file}` was cut off and could not be kept: {error}"));
+            }
+        }
     }
     Ok(end)
+}
+
+fn set_aside(path: &Path, torn: &[u8]) -> io::Result<()> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(".torn");
+    OpenOptions::new().append(true).create(true).mode(0o600).open(aside)?.write_all(torn)
 }
 
 /// Calls `each` with every line, line feed cut off, in the last `bytes` bytes of the log, oldest first.

@@ -1,4 +1,5 @@
-//! The log, read back: is it whole, and nobody's hand in it? Reads files only, in bounded memory, and may run beside a gateway that writes.
+//! The log, read back: is it whole, and nobody's hand in it? Reads files only, in bounded memory, and may run beside
+//! a gateway that writes.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
@@ -111,7 +112,7 @@ impl Flaw {
             }
             Self::Misnamed { .. } => "a file was renamed, emptied, or is missing before this one",
             Self::Unfinished => {
-                "the process was killed while writing; the next start sets the unfinished line aside and writes the record again from its journal"
+                "the process was killed while writing; the next start sets this line aside and writes it again from a journal"
             }
             Self::EndMissing { .. } => "the end of the log was cut off, or its last files were moved away",
             Self::EndReplaced => "the log was rewritten after it had been written",

@@ -1,11 +1,13 @@
-//! The one thread that owns the log: it drains the journals, oldest record first, into the hash chain, a batch with one write. It never gives up: while the log
-//! cannot be written, records stay in the journals, room runs out, and exchanges are refused until it goes on by itself.
+//! The one thread that owns the log: it drains the journals, oldest record first, into the hash chain, a batch with
+//! one write. It never gives up: while the log cannot be written, records stay in the journals, room runs out, and
+//! exchanges are refused until it goes on by itself.
 //!
 //! # What is promised
 //!
-//! A committed record is in the log exactly once, however often the process is killed: it leaves its journal only after the write that put it into the log, and
-//! what was in both when the process died is recognised by its id at the next start. Nothing is `fsync`ed: records survive the death
-//! of the process, not the loss of power, after which the newest seconds may be missing (and the chain shows whether they are).
+//! A committed record is in the log exactly once, however often the process is killed: it leaves its journal only
+//! after the write that put it into the log, and what was in both when the process died is recognised by its id at
+//! the next start. Nothing is `fsync`ed: records survive the death of the process, not the loss of power, after which
+//! the newest seconds may be missing (and the chain shows whether they are).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,7 +22,8 @@ use super::recent::Recent;
 
 /// A batch is closed when it has grown past this.
 pub const BATCH: usize = 512 << 10;
-/// How long records gather while there is traffic. PERF: 200 wake-ups a second cost less than one percent of a core; the dashboard cannot tell.
+/// How long records gather while there is traffic. PERF: 200 wake-ups a second cost less than one percent of a core;
+/// the dashboard cannot tell.
 const GATHER: Duration = Duration::from_millis(5);
 /// Looks without a find before the writer sleeps until it is woken.
 const PATIENCE: u32 = 20;
@@ -236,7 +239,8 @@ impl Writer {
         });
     }
 
-    /// Makes sure that what is written can be found: the log at its path, and the journals and the lock in the folder. Says whether all is well.
+    /// Makes sure that what is written can be found: the log at its path, and the journals and the lock in the
+    /// folder. Says whether all is well.
     fn look_around(&mut self) -> bool {
         self.looked_around = Instant::now();
         if let Some(path) = self.log.let_go_of_moved() {

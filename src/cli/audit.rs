@@ -1,4 +1,5 @@
-//! `fieldgate audit`: is the log whole, and what does it say? Reads the data folder; needs no running gateway and disturbs none.
+//! `fieldgate audit`: is the log whole, and what does it say? Reads the data folder; needs no running gateway and
+//! disturbs none.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -49,14 +50,12 @@ impl AuditVerb {
 pub fn verify(dir: &Path, front: Front, out: &mut impl Write) -> io::Result<u8> {
     match verify::verify(dir, front) {
         Ok(Ok(log)) => {
-            writeln!(
-                out,
-                "whole: {}, records {} to {} in {}",
-                count(log.records, "record"),
-                log.first_seq,
-                log.last_seq,
-                count(log.files as u64, "file")
-            )?;
+            let span = match log.records {
+                0 => String::new(),
+                _ => format!(", {} to {}", log.first_seq, log.last_seq),
+            };
+            let (records, files) = (count(log.records, "record"), count(log.files as u64, "file"));
+            writeln!(out, "whole: {records}{span}, in {files}")?;
             writeln!(out, "last hash: {}", log.last_hash)?;
             writeln!(out, "keep number and hash elsewhere: they vouch for everything up to here")?;
             if log.journal_bytes > 0 {
@@ -82,7 +81,8 @@ pub fn verify(dir: &Path, front: Front, out: &mut impl Write) -> io::Result<u8> 
     }
 }
 
-/// Prints the last `limit` records, oldest first, one line each and one per finding. Exit code: 0, or 2 when the log is not readable.
+/// Prints the last `limit` records, oldest first, one line each and one per finding. Exit code: 0, or 2 when the log
+/// is not readable.
 pub fn tail(dir: &Path, limit: usize, out: &mut impl Write) -> io::Result<u8> {
     match crate::audit::last_records(dir, limit) {
         Ok(records) => {
@@ -145,7 +145,8 @@ fn readable(Stored { seq, record, .. }: &Stored) -> String {
     text
 }
 
-/// SECURITY: strangers wrote some of it; whatever is not plainly printable is shown as an escape, so that nothing steers a terminal.
+/// SECURITY: strangers wrote some of it; whatever is not plainly printable is shown as an escape, so that nothing
+/// steers a terminal.
 fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -164,7 +165,10 @@ fn count(number: u64, noun: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::audit::{Audit, AuditSettings};
 
     fn check_shown(text: &str, expected: &str) {
         assert_eq!(shown(text), expected);
@@ -175,6 +179,34 @@ mod tests {
         check_shown("$.users[*].\"na\u{ef}ve\"", "$.users[*].\"na\u{ef}ve\"");
         check_shown("a\u{1b}[2Jb", "a\\u{1b}[2Jb");
         check_shown("\u{202e}x\u{9b}\n", "\\u{202e}x\\u{9b}\\u{a}");
+    }
+
+    fn check_verify(dir: &Path, code: u8, said: &str) {
+        let mut out = Vec::new();
+        assert_eq!(verify(dir, Front::Whole, &mut out).unwrap(), code);
+        let out = String::from_utf8(out).unwrap();
+        assert!(out.contains(said), "{out}");
+    }
+
+    #[test]
+    fn it_says_what_it_found() {
+        let dir = tempfile::tempdir().unwrap();
+        check_verify(dir.path(), 0, "whole: 0 records");
+        let audit = Audit::open(&AuditSettings::in_dir(dir.path()), 1).unwrap();
+        audit.lanes()[0].reserve().unwrap().commit(&crate::audit::sample("one"));
+        audit.lanes()[0].reserve().unwrap().commit(&crate::audit::sample("two"));
+        audit.flush_and_stop(Duration::from_secs(10)).unwrap();
+        check_verify(dir.path(), 0, "whole: 2 records, 1 to 2, in 1 file\nlast hash: ");
+
+        let mut out = Vec::new();
+        assert_eq!(tail(dir.path(), 1, &mut out).unwrap(), 0);
+        let out = String::from_utf8(out).unwrap();
+        assert!(out.starts_with("2 2026-") && out.contains("$.card credit_card mask x1 by customers.1"), "{out}");
+
+        let path = dir.path().join("audit-000000000001.jsonl");
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replacen("\"status\":200", "\"status\":201", 1)).unwrap();
+        check_verify(dir.path(), 1, "audit-000000000001.jsonl:1: this record was changed");
     }
 
     #[test]
