@@ -103,14 +103,9 @@ impl Exchange {
 
     /// Reserves room for the record. SECURITY: nothing is forwarded that could not be recorded.
     pub async fn reserve_record(&mut self) -> Result<(), Refusal> {
-        let room = match self.worker.lane.reserve() {
-            Ok(room) => room,
-            Err(_) => {
-                let deadline = tokio::time::Instant::now() + self.worker.limits.audit_wait;
-                self.worker.lane.reserve_until(deadline).await.map_err(|_| Refusal::AuditUnavailable)?
-            }
-        };
-        self.room = Some(room);
+        let deadline = tokio::time::Instant::now() + self.worker.limits.audit_wait;
+        let room = self.worker.lane.reserve_until(deadline).await;
+        self.room = Some(room.map_err(|_| Refusal::AuditUnavailable)?);
         Ok(())
     }
 
