@@ -123,6 +123,8 @@ impl Builder<'_, '_, '_> {
             }
             Event::Scalar(text, style, anchor, _) => {
                 let quoted = style != ScalarStyle::Plain;
+                // The parser spells a value that was left out as `~`.
+                let text = if span.is_empty() && !quoted { "".into() } else { text };
                 let column = self.column_of(&text, span, quoted);
                 self.node(
                     Node { place, value: Value::Scalar(Scalar { text: text.into_owned(), quoted, column }) },

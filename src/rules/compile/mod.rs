@@ -155,7 +155,7 @@ pub(crate) fn compile(reading: &Reading, surroundings: &Surroundings, generation
     let compiled_upstreams: Vec<_> =
         upstreams.list.iter().map(|upstream| upstream::compile(upstream, &mut cx)).collect();
     let routing = route::compile_all(&routes, &upstreams, &policies, &compiled_policies, &mut cx);
-    if routes.list.is_empty() && !cx.incomplete {
+    if routes.list.is_empty() && !cx.incomplete && cx.problems.errors() == 0 {
         let message = "there is no route in any file: every request would be refused";
         cx.problems.refuse_with(Place { file: 0, line: 1, column: 1 }, message, "write a section `routes`".to_owned());
     }

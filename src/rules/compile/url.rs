@@ -62,7 +62,7 @@ mod tests {
 
     fn check(text: &str, expected: Result<&str, &str>) {
         let found = origin(text);
-        assert_eq!(found.as_deref().map_err(|why| why.to_owned()), expected.map_err(str::to_owned), "{text}");
+        assert_eq!(found.as_deref().map_err(|why| *why), expected, "{text}");
     }
 
     #[test]
