@@ -25,11 +25,13 @@ use super::words::FILE;
 use super::{Problem, Ruleset, suggest};
 use crate::pii::EntitySet;
 
+type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
+
 /// What the rules refer to outside of their files. Tests put their own in its place.
 #[derive(Clone)]
 pub(crate) struct Surroundings {
     /// The environment variable with this name.
-    pub env: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    pub env: Arc<Lookup>,
     /// The entity or group of entities with this name.
     pub entities: fn(&str) -> Option<EntitySet>,
     /// All names that `entities` knows.

@@ -66,10 +66,7 @@ fn target(fields: &Fields<'_>, direction: Direction, cx: &mut Context<'_, '_>) -
             cx.problems.refuse_with(entry.place, format!("`{key}` goes only with `detect`"), "remove it".to_owned());
         }
     }
-    let chosen = match exclusive.first() {
-        None => None,
-        Some(entry) => Some((*entry, chosen(entry, direction, cx))),
-    };
+    let chosen = exclusive.first().map(|entry| (*entry, chosen(entry, direction, cx)));
     let Some(detect) = detect else {
         let Some((_, chosen)) = chosen else {
             let message = format!("the rule does not say where it looks: it needs {TARGETS}");

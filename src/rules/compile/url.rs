@@ -30,7 +30,7 @@ pub(super) fn origin(text: &str) -> Result<Box<str>, &'static str> {
         return Err("does not name a host");
     }
     let after_host = authority.as_str().get(host.len()..).unwrap_or_default();
-    if !after_host.is_empty() && !authority.port_u16().is_some_and(|port| port > 0) {
+    if !after_host.is_empty() && authority.port_u16().is_none_or(|port| port == 0) {
         return Err("must have a port from 1 to 65535");
     }
     Ok(format!("{scheme}://{}", authority.as_str().to_ascii_lowercase()).into_boxed_str())
