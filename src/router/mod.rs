@@ -66,7 +66,7 @@ impl Router {
     /// The position of the most specific route that matches, hosts before paths. `host` is lower case without port, `path`
     /// canonical. Allocates nothing.
     ///
-    /// PERF: release build, two cores: 0.1 us whether there are 1 or 2,000 routes.
+    /// PERF: one hash look-up for the host and one per segment, whether there are 1 or 2,000 routes.
     pub fn find(&self, host: &str, method: &str, path: &str) -> Option<usize> {
         let exact = self.exact.get(host).and_then(|paths| paths.find(method, path));
         exact.or_else(|| self.find_by_suffix(host, method, path)).or_else(|| self.any.find(method, path))

@@ -22,6 +22,9 @@ impl<'t> Fields<'t> {
     pub fn of(node: &'t Node, scope: &'static Scope, problems: &mut Problems<'_>) -> Option<Self> {
         let entries = map(node, scope.what, problems)?;
         for entry in entries {
+            if problems.is_full() {
+                break;
+            }
             if scope.later.contains(&entry.key.as_str()) {
                 problems.refuse_with(entry.place, not_yet(&entry.key), NOT_YET_HINT.to_owned());
             } else if entry.key == "<<" {
@@ -192,7 +195,7 @@ pub(super) fn name(text: &str, place: Place, what: &str, problems: &mut Problems
         && text.len() <= 64;
     if !fits {
         let hint = "at most 64 of a-z, A-Z, 0-9, `_`, `.`, `-`, beginning with a letter or digit".to_owned();
-        problems.refuse_with(place, format!("{} is not a name for {what}", quote(text)), hint);
+        problems.refuse_with(place, format!("{} is not a valid {what} name", quote(text)), hint);
     }
     fits
 }

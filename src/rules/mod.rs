@@ -147,3 +147,6 @@ pub enum Severity {
     /// It does not.
     Warning,
 }
+
+#[cfg(test)]
+mod tests;

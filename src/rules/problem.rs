@@ -64,6 +64,11 @@ impl<'f> Problems<'f> {
         self.errors
     }
 
+    /// Whether more would not be kept.
+    pub fn is_full(&self) -> bool {
+        self.errors >= MOST
+    }
+
     /// All of them, by file, line and column.
     pub fn finish(mut self) -> Vec<Problem> {
         self.found.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));

@@ -224,4 +224,4 @@ fn make<T>(
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::rules) mod tests;

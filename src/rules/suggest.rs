@@ -12,7 +12,7 @@ pub(super) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     candidates
         .into_iter()
         .filter(|candidate| candidate.len().abs_diff(word.len()) <= tolerance * 4)
-        .map(|candidate| (strsim::damerau_levenshtein(&word, &fold(candidate)), candidate))
+        .map(|candidate| (strsim::osa_distance(&word, &fold(candidate)), candidate))
         .filter(|(distance, candidate)| *distance <= tolerance && *distance < candidate.chars().count())
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)

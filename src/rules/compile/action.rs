@@ -7,7 +7,7 @@ use crate::rules::fields::{self, Fields};
 use crate::rules::problem::{Place, quote};
 use crate::rules::suggest;
 use crate::rules::tree::{Node, Value};
-use crate::rules::words::{ACTION, BLOCK, MASK, NOT_YET_HINT, REDACT, not_yet};
+use crate::rules::words::{ACTION, BLOCK, MASK, NOT_YET_HINT, REDACT, Scope, not_yet};
 
 /// What the action is for. The target is `None` when it was refused: then nothing is said about how they combine.
 pub(super) struct Subject<'r> {
@@ -126,26 +126,20 @@ fn value_of<'t>(word: &str, place: Place, argument: Option<&'t Node>, cx: &mut C
     argument
 }
 
-/// The settings of an action that may have none. `{mask: }` is a slip of the pen, not the bare word.
-fn settings<'t>(
-    argument: Option<&'t Node>,
-    scope: &'static crate::rules::words::Scope,
-    cx: &mut Context<'_, '_>,
-) -> Option<Option<Fields<'t>>> {
-    match argument {
-        None => Some(None),
-        Some(node) if is_nothing(node) => {
-            let hint = "without settings write the bare word, as in `action: redact`".to_owned();
-            cx.problems.refuse_with(node.place, format!("the settings of {} are missing", scope.what), hint);
-            None
-        }
-        Some(node) => Fields::of(node, scope, &mut cx.problems).map(Some),
+/// The settings of an action. `{mask: }` is a slip of the pen, not the bare word.
+fn settings<'t>(node: &'t Node, scope: &'static Scope, cx: &mut Context<'_, '_>) -> Option<Fields<'t>> {
+    if is_nothing(node) {
+        let hint = "without settings write the bare word, as in `action: redact`".to_owned();
+        cx.problems.refuse_with(node.place, format!("the settings of {} are missing", scope.what), hint);
+        return None;
     }
+    Fields::of(node, scope, &mut cx.problems)
 }
 
 fn mask(argument: Option<&Node>, cx: &mut Context<'_, '_>) -> Option<Mask> {
     let mut mask = Mask { keep_first: 0, keep_last: 0, with: '*', as_string: false };
-    let Some(fields) = settings(argument, &MASK, cx)? else { return Some(mask) };
+    let Some(argument) = argument else { return Some(mask) };
+    let fields = settings(argument, &MASK, cx)?;
     for (key, kept) in [("keep_first", &mut mask.keep_first), ("keep_last", &mut mask.keep_last)] {
         if let Some(node) = fields.value(key) {
             *kept = fields::whole(node, &format!("`{key}`"), 0..=1000, &mut cx.problems)? as usize;
@@ -169,7 +163,8 @@ fn mask(argument: Option<&Node>, cx: &mut Context<'_, '_>) -> Option<Mask> {
 
 fn redact(argument: Option<&Node>, subject: &Subject<'_>, cx: &mut Context<'_, '_>) -> Option<Redact> {
     let mut redact = Redact { with: None, whole: false, as_string: false };
-    let Some(fields) = settings(argument, &REDACT, cx)? else { return Some(redact) };
+    let Some(argument) = argument else { return Some(redact) };
+    let fields = settings(argument, &REDACT, cx)?;
     if let Some(node) = fields.value("with") {
         let text = fields::text(node, "`with`", &mut cx.problems)?;
         if subject.writes_headers() && !wire::fits_field(text) {
@@ -201,7 +196,8 @@ fn block(argument: Option<&Node>, direction: Direction, cx: &mut Context<'_, '_>
         Direction::Response => 502,
     };
     let mut block = Block { status, message: None };
-    let Some(fields) = settings(argument, &BLOCK, cx)? else { return Some(block) };
+    let Some(argument) = argument else { return Some(block) };
+    let fields = settings(argument, &BLOCK, cx)?;
     if let Some(node) = fields.value("status") {
         block.status = fields::whole(node, "`status`", 400..=599, &mut cx.problems)? as u16;
     }

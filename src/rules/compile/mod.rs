@@ -25,11 +25,13 @@ use super::words::FILE;
 use super::{Problem, Ruleset, suggest};
 use crate::pii::EntitySet;
 
+type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
+
 /// What the rules refer to outside of their files. Tests put their own in its place.
 #[derive(Clone)]
 pub(crate) struct Surroundings {
     /// The environment variable with this name.
-    pub env: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    pub env: Arc<Lookup>,
     /// The entity or group of entities with this name.
     pub entities: fn(&str) -> Option<EntitySet>,
     /// All names that `entities` knows.
@@ -155,7 +157,7 @@ pub(crate) fn compile(reading: &Reading, surroundings: &Surroundings, generation
     let compiled_upstreams: Vec<_> =
         upstreams.list.iter().map(|upstream| upstream::compile(upstream, &mut cx)).collect();
     let routing = route::compile_all(&routes, &upstreams, &policies, &compiled_policies, &mut cx);
-    if routes.list.is_empty() && !cx.incomplete {
+    if routes.list.is_empty() && !cx.incomplete && cx.problems.errors() == 0 {
         let message = "there is no route in any file: every request would be refused";
         cx.problems.refuse_with(Place { file: 0, line: 1, column: 1 }, message, "write a section `routes`".to_owned());
     }

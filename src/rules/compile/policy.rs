@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Context, Definition, Names, rule};
 use crate::actions::Action;
+use crate::content::json::selector::Selector;
 use crate::policy::{Direction, FailurePolicy, Mode, OnFailure, Rule, Target, Within};
 use crate::rules::fields::{self, Fields};
 use crate::rules::problem::{Place, quote};
@@ -180,7 +181,7 @@ fn claimable(rule: &Rule) -> Option<Vec<&str>> {
         Action::Log | Action::Rename(_) | Action::Block(_) => false,
     };
     match &rule.target {
-        Target::Select(selectors) if claims => Some(selectors.iter().map(|selector| selector.text()).collect()),
+        Target::Select(selectors) if claims => Some(selectors.iter().map(Selector::text).collect()),
         Target::Detect {
             within: Within::Select(_) | Within::Places { .. } | Within::Query(_) | Within::Headers(_),
             ..

@@ -108,7 +108,8 @@ fn refuse_route(error: &RouterError, drafts: &[Draft<'_>], cx: &mut Context<'_, 
 
 fn warn_unused(what: &str, why: &str, names: &Names<'_>, used: impl Iterator<Item = usize>, cx: &mut Context<'_, '_>) {
     let used: HashSet<usize> = used.collect();
-    if cx.incomplete {
+    // A route that was refused may be the one that uses it.
+    if cx.incomplete || cx.problems.errors() > 0 {
         return;
     }
     for (_, definition) in names.list.iter().enumerate().filter(|(position, _)| !used.contains(position)) {

@@ -1,7 +1,7 @@
 //! Compiles one rule: where it looks and what it does there, refusing combinations that mean nothing.
 
 use super::action::Subject;
-use super::{Context, action, wire};
+use super::{Context, action, is_nothing, wire};
 use crate::actions::Action;
 use crate::content::json::selector::Selector;
 use crate::pii::{Confidence, EntitySet};
@@ -26,11 +26,11 @@ pub(super) fn compile<'t>(node: &'t Node, direction: Direction, cx: &mut Context
     let fields = Fields::of(node, &RULE, &mut cx.problems)?;
     let id = fields.value("id").and_then(|node| {
         let id = fields::text(node, "`id`", &mut cx.problems)?;
-        fields::name(id, node.place, "a rule", &mut cx.problems).then_some((id, node.place))
+        fields::name(id, node.place, "rule", &mut cx.problems).then_some((id, node.place))
     });
     let target = target(&fields, direction, cx);
     let subject = Subject { direction, target: target.as_ref() };
-    let action = match fields.entry("action") {
+    let action = match fields.entry("action").filter(|entry| !is_nothing(&entry.value)) {
         Some(entry) if fields.entry("keep_only").is_some() => keep_only_action(entry, cx),
         Some(entry) => action::compile(&entry.value, &subject, cx),
         None if fields.entry("keep_only").is_some() => Some(Action::Remove),
@@ -66,10 +66,7 @@ fn target(fields: &Fields<'_>, direction: Direction, cx: &mut Context<'_, '_>) -
             cx.problems.refuse_with(entry.place, format!("`{key}` goes only with `detect`"), "remove it".to_owned());
         }
     }
-    let chosen = match exclusive.first() {
-        None => None,
-        Some(entry) => Some((*entry, chosen(entry, direction, cx))),
-    };
+    let chosen = exclusive.first().map(|entry| (*entry, chosen(entry, direction, cx)));
     let Some(detect) = detect else {
         let Some((_, chosen)) = chosen else {
             let message = format!("the rule does not say where it looks: it needs {TARGETS}");

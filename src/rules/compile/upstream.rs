@@ -143,10 +143,8 @@ fn header_value(name: &HeaderName, node: &Node, cx: &mut Context<'_, '_>) -> Opt
         );
         return None;
     }
-    if fields::text(node, "the value of a header", &mut cx.problems).is_none() {
-        return None;
-    }
-    match wire::field_value(&scalar.text) {
+    let text = fields::text(node, "the value of a header", &mut cx.problems)?;
+    match wire::field_value(text) {
         Ok(value) => Some(value),
         Err(why) => {
             cx.problems.refuse(node.place, format!("the value of the header `{name}` {why}"));

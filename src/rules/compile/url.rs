@@ -30,7 +30,7 @@ pub(super) fn origin(text: &str) -> Result<Box<str>, &'static str> {
         return Err("does not name a host");
     }
     let after_host = authority.as_str().get(host.len()..).unwrap_or_default();
-    if !after_host.is_empty() && !authority.port_u16().is_some_and(|port| port > 0) {
+    if !after_host.is_empty() && authority.port_u16().is_none_or(|port| port == 0) {
         return Err("must have a port from 1 to 65535");
     }
     Ok(format!("{scheme}://{}", authority.as_str().to_ascii_lowercase()).into_boxed_str())
@@ -62,7 +62,7 @@ mod tests {
 
     fn check(text: &str, expected: Result<&str, &str>) {
         let found = origin(text);
-        assert_eq!(found.as_deref().map_err(|why| why.to_owned()), expected.map_err(str::to_owned), "{text}");
+        assert_eq!(found.as_deref().map_err(|why| *why), expected, "{text}");
     }
 
     #[test]
