@@ -7,7 +7,8 @@ use std::time::Duration;
 use super::problem::{Place, Problems, quote};
 use super::tree::{Entry, Node, Scalar, Value};
 use super::words::{NOT_YET_HINT, Scope, not_yet};
-use super::{quantity, suggest};
+use super::suggest;
+use crate::quantity;
 
 /// A mapping whose keys have been checked.
 pub(super) struct Fields<'t> {

@@ -8,7 +8,6 @@
 mod compile;
 mod fields;
 mod problem;
-mod quantity;
 pub mod source;
 pub mod status;
 pub mod store;
