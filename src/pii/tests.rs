@@ -54,6 +54,7 @@ fn containers_speak_for_what_is_in_them() {
 fn the_nearest_word_decides() {
     check("", "order 5551234567, phone 6179530389", &["phone 6179530389"]);
     check("", "phone? order 6179530389", &[]);
+    check("", "SSN 123-45-6789 on file, other 057063715", &["us_ssn 123-45-6789"]);
     check(
         "note",
         "SSN 123-45-6789 and card 4111 1111 1111 1111",
@@ -95,7 +96,7 @@ fn matches_are_appended() {
     assert_eq!(found.iter().map(|one| one.start).collect::<Vec<_>>(), [0, 0, 8]);
 }
 
-/// Twice the text may cost up to about twice the time: measured from 16 KiB to 256 KiB, with room for a busy machine.
+/// 64 times the text may cost about 64 times the time, not 4096 times; in between there is room for a busy machine.
 #[test]
 fn hostile_text_costs_linear_time() {
     let detector = Detector::new(all());
@@ -137,8 +138,8 @@ fn hostile_text_costs_linear_time() {
         "DE89 3704 0044 ",
         "order ",
     ] {
-        let (small, large) = (time(&unit.repeat((1 << 14) / unit.len())), time(&unit.repeat((1 << 18) / unit.len())));
-        assert!(large < 100 * (small + 100), "`{unit}`: 16 KiB took {small} us, 256 KiB {large} us");
+        let (small, large) = (time(&unit.repeat((1 << 12) / unit.len())), time(&unit.repeat((1 << 18) / unit.len())));
+        assert!(large < 600 * (small + 50), "`{unit}`: 4 KiB took {small} us, 256 KiB {large} us");
     }
 }
 
