@@ -4,6 +4,7 @@ mod corpus;
 
 use super::*;
 use entities::ids;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 fn all() -> EntitySet {
@@ -54,6 +55,7 @@ fn containers_speak_for_what_is_in_them() {
 fn the_nearest_word_decides() {
     check("", "order 5551234567, phone 6179530389", &["phone 6179530389"]);
     check("", "phone? order 6179530389", &[]);
+    check("", "phone: +44 121 230 6000 NHS no: 6092335476", &["phone +44 121 230 6000"]);
     check("", "SSN 123-45-6789 on file, other 057063715", &["us_ssn 123-45-6789"]);
     check(
         "note",
@@ -96,16 +98,24 @@ fn matches_are_appended() {
     assert_eq!(found.iter().map(|one| one.start).collect::<Vec<_>>(), [0, 0, 8]);
 }
 
+/// What this thread has used of a core, so that a busy machine does not matter. Where the system does not say: the clock.
+fn cpu_micros() -> u64 {
+    static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let used = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanos = used.and_then(|used| used.split(' ').next().and_then(|nanos| nanos.parse::<u64>().ok()));
+    nanos.map_or_else(|| BEGIN.elapsed().as_micros() as u64, |nanos| nanos / 1000)
+}
+
 /// 64 times the text may cost about 64 times the time, not 4096 times; in between there is room for a busy machine.
 #[test]
 fn hostile_text_costs_linear_time() {
     let detector = Detector::new(all());
     let time = |text: &str| {
-        let mut best = u128::MAX;
+        let mut best = u64::MAX;
         for _ in 0..3 {
-            let (start, mut found) = (Instant::now(), Vec::new());
+            let (start, mut found) = (cpu_micros(), Vec::new());
             detector.find(text, under("phone"), &mut found);
-            best = best.min(start.elapsed().as_micros());
+            best = best.min(cpu_micros() - start);
         }
         best
     };
