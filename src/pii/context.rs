@@ -114,13 +114,22 @@ impl Left {
     }
 }
 
+/// The last character boundary up to `at`.
+pub(super) fn floor_boundary(text: &str, mut at: usize) -> usize {
+    // COMPAT: `str::floor_char_boundary` came with Rust 1.91.
+    while !text.is_char_boundary(at.min(text.len())) {
+        at -= 1;
+    }
+    at.min(text.len())
+}
+
 /// A number with so many digits has used up the words before it.
 const OWN_NUMBER: usize = 4;
 
 /// The words to the left of `start` that can be about what begins there: in `SSN 078-05-1121, passport 404846809` the
 /// first word is about the first number, but in `SSNs: 078-05-1121 and 219-09-9998` about both.
 fn scope(text: &str, start: usize) -> &str {
-    let from = text.floor_char_boundary(start.saturating_sub(LEFT_WORDS));
+    let from = floor_boundary(text, start.saturating_sub(LEFT_WORDS));
     let mut slice = text.get(from..start).unwrap_or_default();
     if from > 0 && slice.starts_with(char::is_alphanumeric) {
         // Cut in the middle of a word: half of it could be another one.

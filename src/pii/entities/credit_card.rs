@@ -93,6 +93,7 @@ fn grouping(number: &Number<'_>) -> Option<Grouping> {
     }
 }
 
+#[expect(clippy::match_same_arms, reason = "one line for each network")]
 /// Whether a network issues numbers that begin so, of this length.
 fn issues(number: &Number<'_>) -> bool {
     let (six, length) = (number.value(0, 6), number.digits.len());

@@ -1,6 +1,7 @@
 //! E-mail addresses, also internationalised: a local part, a domain under a known top-level domain.
 
 use super::Entity;
+use crate::pii::context::floor_boundary;
 use crate::pii::evidence::{Evidence, Reader, Sighting};
 
 pub(super) const ENTITY: Entity = Entity {
@@ -114,7 +115,7 @@ const fn is_unspaced_script(letter: char) -> bool {
 /// Where a quoted local part (RFC 5321 `Quoted-string`) that ends `before` begins.
 fn quoted_local(before: &str) -> Option<usize> {
     let inner = before.strip_suffix('"')?;
-    let from = inner.floor_char_boundary(inner.len().saturating_sub(MAX_LOCAL));
+    let from = floor_boundary(inner, inner.len().saturating_sub(MAX_LOCAL));
     let open = from + inner.get(from..)?.rfind('"')?;
     let is_open =
         inner.get(..open)?.chars().next_back().is_none_or(|letter| letter.is_whitespace() || "<(,;:=".contains(letter));

@@ -116,9 +116,10 @@ fn international(digits: &[u8], separators: u8) -> Option<Evidence> {
     };
     let is_long_enough = national_lengths(code).contains(&national.len());
     let is_plausible = code != 1 || is_north_american(national);
-    (is_long_enough && is_plausible).then_some(match has_trunk {
-        true if separators & sep::OTHER == 0 => Evidence::Shape,
-        true | false => Evidence::Checked,
+    (is_long_enough && is_plausible).then_some(if has_trunk && separators & sep::OTHER == 0 {
+        Evidence::Shape
+    } else {
+        Evidence::Checked
     })
 }
 
@@ -146,6 +147,7 @@ fn country_code(digits: &[u8]) -> Option<(u32, &[u8])> {
     is_assigned.then_some((code, national))
 }
 
+#[expect(clippy::match_same_arms, reason = "one line for each kind of numbering plan")]
 /// How many digits a national number has, as numbering plans say; the widest where we do not know.
 fn national_lengths(code: u32) -> std::ops::RangeInclusive<usize> {
     match code {

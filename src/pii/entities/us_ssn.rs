@@ -49,10 +49,10 @@ fn judge(number: &Number<'_>) -> Option<Evidence> {
     if number.plus || matches!(area, 0 | 666 | 900..) || group == 0 || serial == 0 {
         return None;
     }
+    let is_separated = number.is_uniform() && number.separators & (sep::SLASH | sep::PLUS) == 0;
     match number.groups {
-        [9] => Some(Evidence::Hint),
-        [3, 2, 4] if number.is_uniform() && number.separators & (sep::SLASH | sep::PLUS) == 0 => Some(Evidence::Shape),
-        [3, 2, 4] => Some(Evidence::Hint),
+        [3, 2, 4] if is_separated => Some(Evidence::Shape),
+        [9] | [3, 2, 4] => Some(Evidence::Hint),
         _ => None,
     }
 }
