@@ -11,14 +11,14 @@ pub enum Confidence {
     Certain,
 }
 
-/// A kind of personal data or secret: its position in the table [`super::detector::entities`].
+/// A kind of personal data or secret: its position in the table [`super::entities::TABLE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntityId(pub u8);
 
 impl EntityId {
     /// Its fixed name: `credit_card`.
     pub fn name(self) -> &'static str {
-        super::detector::entity_name(self)
+        super::entities::entity_name(self)
     }
 }
 
@@ -47,8 +47,20 @@ impl EntitySet {
         Self(self.0 | other.0)
     }
 
+    /// What is in both.
+    #[must_use]
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     /// Whether nothing is in it.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
+    }
+}
+
+impl FromIterator<EntityId> for EntitySet {
+    fn from_iter<I: IntoIterator<Item = EntityId>>(entities: I) -> Self {
+        entities.into_iter().fold(Self::EMPTY, Self::with)
     }
 }

@@ -1,11 +1,25 @@
 //! How personal data and secrets are recognised: text and its key path in, matches out. No I/O; it refuses to know what
 //! is done with what it finds.
 //!
-//! `entity` is the vocabulary, `entities/` holds one file per entity (or close family) and the one table that lists them,
-//! `detector` is the one-pass scanner that runs a set of them.
+//! In reading order: `entity` is the vocabulary; `entities/` holds one file per entity (or close family) and the one
+//! table that lists them; `evidence` is what an entity's reader may answer; `number` cuts digits with separators into
+//! candidates; `lexicon` and `context` weigh the words of the key path and to the left; `fold` makes other scripts and
+//! percent-encoding look like plain text; `detector` is the scanner that runs a set of entities over a value;
+//! `overlap` settles who wins where two of them found something.
 
+pub mod context;
 pub mod detector;
+pub mod entities;
 pub mod entity;
+pub mod evidence;
+mod fold;
+mod lexicon;
+mod number;
+mod overlap;
 
-pub use detector::{Context, Detector, Match};
+pub use context::Context;
+pub use detector::{Detector, Match};
 pub use entity::{Confidence, EntityId, EntitySet};
+
+#[cfg(test)]
+mod tests;

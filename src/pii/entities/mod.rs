@@ -1,0 +1,80 @@
+//! The table of entities: one line each. Names, groups, documentation and tests derive from it. What an entity looks like
+//! is known in its own file; in what order the scanner asks is known nowhere else.
+
+mod aws_access_key_id;
+mod credit_card;
+mod email;
+mod iban;
+mod ipv4;
+mod jwt;
+mod phone;
+mod us_ssn;
+
+use super::entity::{EntityId, EntitySet};
+use super::evidence::Reader;
+
+/// All that is known about a kind of personal data or secret.
+pub struct Entity {
+    /// Its fixed name in rules, records and reports.
+    pub name: &'static str,
+    /// The groups that it belongs to.
+    pub groups: &'static [&'static str],
+    /// Who says what it looks like.
+    pub standard: &'static str,
+    /// How a candidate is checked, for the documentation.
+    pub check: &'static str,
+    /// Phrases that name it, in keys and in text.
+    pub keys: &'static [&'static str],
+    /// Phrases that name it in text only.
+    pub words: &'static [&'static str],
+    /// How candidates come about and are judged.
+    pub reader: Reader,
+    /// Key and value, the match between `«` and `»`. A `¦` is dropped: it keeps scanners for live secrets quiet.
+    pub examples: &'static [(&'static str, &'static str)],
+    /// Key and value with no likely match of this entity.
+    pub counter_examples: &'static [(&'static str, &'static str)],
+}
+
+/// Every entity. An [`EntityId`] is a position here; where two matches are equal, the earlier line wins.
+pub static TABLE: &[&Entity] = &[
+    &email::ENTITY,
+    &credit_card::ENTITY,
+    &iban::ENTITY,
+    &us_ssn::ENTITY,
+    &phone::ENTITY,
+    &ipv4::ENTITY,
+    &jwt::ENTITY,
+    &aws_access_key_id::ENTITY,
+];
+const _: () = assert!(TABLE.len() <= u128::BITS as usize, "an `EntitySet` holds no more");
+
+/// The entity, or all entities of the group, with this name. `None`: no such name.
+pub fn named(name: &str) -> Option<EntitySet> {
+    let set: EntitySet =
+        ids().filter(|(_, entity)| entity.name == name || entity.groups.contains(&name)).map(|(id, _)| id).collect();
+    (!set.is_empty()).then_some(set)
+}
+
+/// Every name that [`named`] knows, entities first: for "did you mean".
+pub fn names() -> Vec<&'static str> {
+    let mut names: Vec<_> = TABLE.iter().map(|entity| entity.name).collect();
+    for &group in TABLE.iter().flat_map(|entity| entity.groups) {
+        if !names.contains(&group) {
+            names.push(group);
+        }
+    }
+    names
+}
+
+/// The entity's fixed name.
+pub fn entity_name(entity: EntityId) -> &'static str {
+    TABLE.get(usize::from(entity.0)).map_or("", |entity| entity.name)
+}
+
+/// The table with its ids.
+pub fn ids() -> impl Iterator<Item = (EntityId, &'static Entity)> {
+    TABLE.iter().zip(0..).map(|(entity, id)| (EntityId(id), *entity))
+}
+
+#[cfg(test)]
+mod tests;

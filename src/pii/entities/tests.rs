@@ -1,0 +1,76 @@
+//! One test over the table: what each entity's file claims holds, also when every other entity looks at the same value.
+
+use super::*;
+use crate::pii::{Confidence, Context, Detector, Match};
+
+fn all() -> EntitySet {
+    ids().map(|(id, _)| id).collect()
+}
+
+fn find(detector: &Detector, key: &str, text: &str) -> Vec<Match> {
+    let mut found = Vec::new();
+    detector.find(text, Context::default().under(key), &mut found);
+    found
+}
+
+/// The value without its marks, and the marked span.
+fn unmarked(example: &str) -> (String, Option<(usize, usize)>) {
+    let example = example.replace('¦', "");
+    let span = example.find('«').zip(example.find('»')).map(|(start, end)| (start, end - '«'.len_utf8()));
+    (example.replace(['«', '»'], ""), span)
+}
+
+#[test]
+fn every_example_is_found() {
+    for (id, entity) in ids() {
+        for set in [EntitySet::EMPTY.with(id), all()] {
+            let detector = Detector::new(set);
+            for (key, example) in entity.examples {
+                let (text, span) = unmarked(example);
+                let span = span.unwrap_or_else(|| panic!("{}: nothing is marked in `{example}`", entity.name));
+                let found = find(&detector, key, &text);
+                let hit = found.iter().any(|one| {
+                    one.entity == id && one.confidence >= Confidence::Likely && (one.start, one.end) == span
+                });
+                assert!(hit, "{}: `{key}`: `{text}` gave {found:?}", entity.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_counter_example_is_found() {
+    for (id, entity) in ids() {
+        let detector = Detector::new(EntitySet::EMPTY.with(id));
+        for (key, example) in entity.counter_examples {
+            let (text, _) = unmarked(example);
+            let found = find(&detector, key, &text);
+            assert!(
+                found.iter().all(|one| one.confidence < Confidence::Likely),
+                "{}: `{key}`: `{text}` gave {found:?}",
+                entity.name
+            );
+        }
+    }
+}
+
+#[test]
+fn every_entity_is_complete() {
+    for (id, entity) in ids() {
+        assert_eq!(named(entity.name), Some(EntitySet::EMPTY.with(id)), "{} is a name twice", entity.name);
+        assert!(!entity.examples.is_empty() && !entity.counter_examples.is_empty(), "{}", entity.name);
+        assert!(
+            !entity.groups.is_empty() && !entity.standard.is_empty() && !entity.check.is_empty(),
+            "{}",
+            entity.name
+        );
+    }
+}
+
+#[test]
+fn names_are_entities_and_groups() {
+    assert!(named("nothing").is_none());
+    assert!(names().contains(&"email") && names().contains(&"secrets"));
+    assert!(named("secrets").is_some_and(|secrets| !secrets.contains(EntityId(0))));
+    assert_eq!(EntityId(0).name(), "email");
+}

@@ -1,0 +1,209 @@
+//! Makes other writings of the same characters look alike: digits of other scripts, full-width forms, dashes and spaces
+//! beyond ASCII, invisible characters between them, percent-encoding. It keeps where everything came from, so that a
+//! match is reported in the bytes as they were. It refuses to touch letters.
+
+/// Bit n: the lead byte 0xC0 + n can begin a character that folds.
+const LEADS: u64 = {
+    let leads = [0xC2, 0xD9, 0xDB, 0xDF, 0xE0, 0xE1, 0xE2, 0xE3, 0xEF, 0xF0];
+    let mut mask = 0_u64;
+    let mut n = 0;
+    while n < leads.len() {
+        mask |= 1 << (leads[n] - 0xC0);
+        n += 1;
+    }
+    mask
+};
+
+/// The first digit of each run of ten that Unicode calls decimal digits, in the scripts that people type numbers in.
+const ZEROS: [u32; 21] = [
+    0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50, 0xED0, 0xF20, 0x1040,
+    0x17E0, 0x1810, 0x1D7CE, 0x1D7D8, 0x1D7E2,
+];
+
+enum Folded {
+    Kept,
+    Removed,
+    Ascii(u8),
+}
+
+fn fold(letter: char) -> Folded {
+    let code = u32::from(letter);
+    match letter {
+        '\u{AD}'
+        | '\u{180E}'
+        | '\u{200B}'..='\u{200F}'
+        | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'..='\u{2069}'
+        | '\u{FEFF}' => Folded::Removed,
+        '\u{A0}' | '\u{1680}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' | '\u{3000}' => Folded::Ascii(b' '),
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{FE58}' | '\u{FE63}' => Folded::Ascii(b'-'),
+        '\u{2024}' | '\u{FE52}' => Folded::Ascii(b'.'),
+        '\u{FE6B}' => Folded::Ascii(b'@'),
+        '\u{FF01}'..='\u{FF5E}' => Folded::Ascii((code - 0xFEE0) as u8),
+        '\u{1D7EC}'..='\u{1D7FF}' => Folded::Ascii(b'0' + ((code - 0x1D7EC) % 10) as u8),
+        _ => ZEROS
+            .iter()
+            .find(|&&zero| code.wrapping_sub(zero) < 10)
+            .map_or(Folded::Kept, |zero| Folded::Ascii(b'0' + (code - zero) as u8)),
+    }
+}
+
+/// Whether anything in `text` folds that could matter. `has_trigger`: it holds an ASCII digit or `@`.
+pub(super) fn is_needed(text: &str, has_trigger: bool) -> bool {
+    let mut folds = false;
+    for (at, byte) in text.bytes().enumerate() {
+        // PERF: most non-ASCII letters (Latin with accents, Greek, Cyrillic, Han) are told apart by their lead byte.
+        if byte < 0xC0 || LEADS >> (byte - 0xC0) & 1 == 0 {
+            continue;
+        }
+        match text.get(at..).and_then(|rest| rest.chars().next()).map(fold) {
+            Some(Folded::Ascii(b'0'..=b'9' | b'@')) => return true,
+            Some(Folded::Ascii(_) | Folded::Removed) => folds = true,
+            Some(Folded::Kept) | None => {}
+        }
+        if folds && has_trigger {
+            return true;
+        }
+    }
+    false
+}
+
+/// A folded copy of a text that remembers where it came from.
+pub(super) struct FoldedText {
+    pub text: String,
+    /// Places where the distance between the copy and the text changes: (offset in the copy, offset in the text).
+    turns: Vec<(usize, usize)>,
+}
+
+impl FoldedText {
+    pub fn of(text: &str) -> Self {
+        let mut folded = Self { text: String::with_capacity(text.len()), turns: Vec::new() };
+        let mut rest = text.char_indices();
+        while let Some((at, letter)) = rest.next() {
+            if letter.is_ascii() && letter != '%' {
+                folded.text.push(letter);
+                continue;
+            }
+            let percent = (letter == '%').then(|| text.as_bytes().get(at..).and_then(percent_encoded)).flatten();
+            if let Some((ascii, length)) = percent {
+                folded.text.push(char::from(ascii));
+                folded.turns.push((folded.text.len(), at + length));
+                rest.nth(length - 2);
+                continue;
+            }
+            match fold(letter) {
+                Folded::Kept => folded.text.push(letter),
+                Folded::Ascii(ascii) => {
+                    folded.text.push(char::from(ascii));
+                    folded.turns.push((folded.text.len(), at + letter.len_utf8()));
+                }
+                Folded::Removed => {
+                    // Two turns in one place: a match that ends here ends before what is removed, one that begins here
+                    // begins behind it.
+                    folded.turns.push((folded.text.len(), at));
+                    folded.turns.push((folded.text.len(), at + letter.len_utf8()));
+                }
+            }
+        }
+        folded
+    }
+
+    /// Where `start`, the first byte of a match in the copy, is in the text.
+    pub fn start(&self, start: usize) -> usize {
+        let turn = self.turns.partition_point(|&(folded, _)| folded <= start);
+        self.from_turn(turn, start)
+    }
+
+    /// Where `end`, one past the last byte of a match in the copy, is in the text.
+    pub fn end(&self, end: usize) -> usize {
+        let turn = self.turns.partition_point(|&(folded, _)| folded < end);
+        match self.turns.get(turn) {
+            Some(&(folded, text)) if folded == end => text,
+            Some(_) | None => self.from_turn(turn, end),
+        }
+    }
+
+    fn from_turn(&self, turn: usize, at: usize) -> usize {
+        match turn.checked_sub(1).and_then(|turn| self.turns.get(turn)) {
+            Some(&(folded, text)) => text + (at - folded),
+            None => at,
+        }
+    }
+}
+
+/// A percent-encoded character that can stand inside a value, also encoded twice, and its length. Others stay: `100%41`
+/// is not ours to read.
+fn percent_encoded(bytes: &[u8]) -> Option<(u8, usize)> {
+    let (hex, length) = match bytes {
+        [b'%', b'2', b'5', high, low, ..] => ([*high, *low], 5),
+        [b'%', high, low, ..] => ([*high, *low], 3),
+        _ => return None,
+    };
+    let ascii = match &hex.map(|digit| digit.to_ascii_lowercase()) {
+        b"20" => b' ',
+        b"28" => b'(',
+        b"29" => b')',
+        b"2b" => b'+',
+        b"2d" => b'-',
+        b"2e" => b'.',
+        b"2f" => b'/',
+        b"3a" => b':',
+        b"3d" => b'=',
+        b"40" => b'@',
+        _ => return None,
+    };
+    Some((ascii, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, folded: &str) {
+        assert_eq!(FoldedText::of(text).text, folded);
+    }
+
+    #[test]
+    fn folds_what_looks_alike() {
+        check("１２３－４５", "123-45");
+        check("٠١٢٣ ۴۵", "0123 45");
+        check("4111\u{a0}1111\u{2011}1111", "4111 1111-1111");
+        check("41\u{200b}11\u{ad}", "4111");
+        check("müller＠x.de", "müller@x.de");
+        check("𝟗𝟬𝟿", "909");
+        check("john%40x.com 12%2D34 %2540 100%", "john@x.com 12-34 @ 100%");
+    }
+
+    #[test]
+    fn needs_no_copy_for_plain_letters() {
+        assert!(!is_needed("Grüße aus Köln, 12345", true));
+        assert!(!is_needed("dash – without numbers", false));
+        assert!(is_needed("dash – with 1", true));
+        assert!(is_needed("٣", false));
+    }
+
+    #[test]
+    fn maps_back() {
+        let text = "a\u{200b}４1\u{a0}é%40b";
+        let folded = FoldedText::of(text);
+        assert_eq!(folded.text, "a41 é@b");
+        for (part, original) in [("a", "a"), ("4", "４"), ("41", "４1"), ("1 ", "1\u{a0}"), ("é", "é"), ("@b", "%40b")]
+        {
+            let start = folded.text.find(part).unwrap();
+            let back = folded.start(start)..folded.end(start + part.len());
+            assert_eq!(&text[back], original, "{part}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_span_maps_to_a_span(text in "[a-c1٣４\u{a0}\u{200b}é%@02]{0,30}") {
+            let folded = FoldedText::of(&text);
+            let offsets: Vec<usize> = folded.text.char_indices().map(|(at, _)| at).chain([folded.text.len()]).collect();
+            for pair in offsets.windows(2) {
+                let (start, end) = (folded.start(pair[0]), folded.end(pair[1]));
+                proptest::prop_assert!(start < end && text.get(start..end).is_some());
+            }
+        }
+    }
+}
