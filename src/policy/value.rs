@@ -16,11 +16,6 @@ use super::finding::Findings;
 use crate::actions::Action;
 use crate::pii::{Confidence, Detector, EntityId, EntitySet, Match};
 
-/// Bytes at the end of a window that wait for the next one, if the window is that long: room for the longest match whose
-/// beginning alone says nothing (a private key in PEM, a token).
-/// PERF: a quarter of a 64 KiB window is read twice.
-const UNDECIDED: usize = 16 * 1024;
-
 /// The scratch space of judging, reused for every value.
 #[derive(Debug, Default)]
 pub(super) struct Bench {
@@ -252,8 +247,10 @@ impl Bench {
     fn look_through_window(&mut self, case: &Case<'_>, text: &str, from: usize, last: bool) {
         self.enforced.look(case.lens.enforced.as_ref(), case);
         self.shadow.look(case.lens.shadow.as_ref(), case);
-        let tail = UNDECIDED.min((text.len() - from.min(text.len())) / 2);
-        let tail = if last { text.len() } else { floor(text, text.len() - tail).max(from) };
+        let undecided = |detector: &Option<Arc<Detector>>| detector.as_ref().map_or(text.len(), |it| it.undecided(text));
+        let tail = undecided(&case.lens.enforced).min(undecided(&case.lens.shadow));
+        // Half of a window is decided at least, so that a short one does not wait for ever.
+        let tail = if last { text.len() } else { tail.max(floor(text, from.midpoint(text.len()))) };
         let both = self.enforced.matches.iter().chain(&self.shadow.matches);
         let cut = both.filter(|seen| seen.start < tail && tail < seen.end).map(|seen| seen.start).min();
         // A match that fills the whole window is edited as far as it is decided, so that there is always an end to it.
