@@ -167,16 +167,16 @@ fn the_public_suite_is_judged_rightly() {
     let mut counts = [0; 3];
     for (name, body) in &files {
         let result = read(body);
-        match name.as_bytes().first() {
-            Some(b'y') => {
+        match name.get(..2) {
+            Some("y_") => {
                 counts[0] += 1;
                 assert_eq!(result, Ok(()), "{name}");
             }
-            Some(b'n') => {
+            Some("n_") => {
                 counts[1] += 1;
                 assert!(matches!(result, Err(Fault::Malformed { .. })), "{name}: {result:?}");
             }
-            Some(b'i') => {
+            Some("i_") => {
                 counts[2] += 1;
                 // Numbers are never computed, so their size does not matter; everything else in doubt is refused.
                 assert_eq!(result.is_ok(), name.contains("number"), "{name}: {result:?}");
