@@ -21,6 +21,8 @@ pub struct Context {
 }
 
 impl Context {
+    const AGAINST: Self = Self { speaks_for: EntitySet::EMPTY, against: true };
+
     /// The context of a value under `key`, which lies in an object with context `self`.
     ///
     /// The last word is the head of a name (`phone_version` is a version, `version_phone` a phone). A key that says
@@ -29,23 +31,21 @@ impl Context {
     pub fn under(self, key: &str) -> Self {
         let words = Words::of(key);
         let mut speaks_for = EntitySet::EMPTY;
-        let (mut against, mut weakly, mut only_filler) = (false, false, true);
+        let (mut against, mut is_head, mut only_filler) = (false, true, true);
         let mut end = words.count();
-        let mut is_head = true;
         while end > 0 {
             let Some((meaning, first)) = words.phrase_before(end) else {
                 (end, is_head, only_filler) = (end - 1, false, false);
                 continue;
             };
             end = first;
-            let is_for = !meaning.as_key.is_empty();
             match meaning.weight {
-                _ if is_for => speaks_for = speaks_for.union(meaning.as_key),
+                _ if !meaning.as_key.is_empty() => speaks_for = speaks_for.union(meaning.as_key),
                 Weight::Filler => continue,
-                Weight::Against if is_head => return Self { speaks_for: EntitySet::EMPTY, against: true },
-                Weight::Against => against = true,
-                Weight::WeaklyAgainst => weakly = true,
-                Weight::For => {}
+                Weight::Text if is_head => return Self { speaks_for: self.speaks_for, against: false },
+                Weight::Against | Weight::AgainstAsKey if is_head => return Self::AGAINST,
+                Weight::Against | Weight::AgainstAsKey => against = true,
+                Weight::For | Weight::Text => {}
             }
             (is_head, only_filler) = (false, false);
         }
@@ -53,8 +53,8 @@ impl Context {
             // The container's words stay in force only where this key does not speak: `card.phone` is a phone.
             return Self { speaks_for, against: false };
         }
-        if against || weakly {
-            return Self { speaks_for: EntitySet::EMPTY, against: true };
+        if against {
+            return Self::AGAINST;
         }
         Self { speaks_for: self.speaks_for, against: self.against && only_filler }
     }
@@ -90,33 +90,79 @@ pub(super) enum Left {
 }
 
 impl Left {
-    /// Reads the words to the left of `start` in `text`; the nearest phrase with a meaning decides.
+    /// Reads the words to the left of `start` in `text`; the nearest phrase with a meaning decides. One that speaks against
+    /// must lead up to the candidate: no other word, line or number is between.
     pub fn of(text: &str, start: usize) -> Self {
-        let from = text.floor_char_boundary(start.saturating_sub(LEFT_WORDS));
-        let mut slice = text.get(from..start).unwrap_or_default();
-        if from > 0 && slice.starts_with(char::is_alphanumeric) {
-            // Cut in the middle of a word: half of it could be another one.
-            slice = slice.trim_start_matches(char::is_alphanumeric);
-        }
+        let slice = scope(text, start);
         let words = Words::of(slice);
-        let mut weakly = false;
+        let mut leads_up = true;
         let mut end = words.count();
         while end > 0 {
             let Some((meaning, first)) = words.phrase_before(end) else {
-                if weakly {
-                    break;
-                }
-                end -= 1;
+                (end, leads_up) = (end - 1, false);
                 continue;
             };
-            end = first;
             match meaning.weight {
                 _ if !meaning.as_word.is_empty() => return Self::For(meaning.as_word),
-                Weight::Against => return Self::Against,
-                Weight::WeaklyAgainst => weakly = true,
-                Weight::Filler | Weight::For => {}
+                Weight::Against if leads_up && words.count() - first <= words_of_line(slice) => return Self::Against,
+                Weight::Filler => {}
+                Weight::Against | Weight::AgainstAsKey | Weight::Text | Weight::For => leads_up = false,
             }
+            end = first;
         }
-        if weakly { Self::Against } else { Self::Silent }
+        Self::Silent
     }
+}
+
+/// The last character boundary up to `at`.
+pub(super) fn floor_boundary(text: &str, mut at: usize) -> usize {
+    // COMPAT: `str::floor_char_boundary` came with Rust 1.91.
+    while !text.is_char_boundary(at.min(text.len())) {
+        at -= 1;
+    }
+    at.min(text.len())
+}
+
+/// A number with so many digits has used up the words before it.
+const OWN_NUMBER: usize = 4;
+
+/// The words to the left of `start` that can be about what begins there: in `SSN 078-05-1121, passport 404846809` the
+/// first word is about the first number, but in `SSNs: 078-05-1121 and 219-09-9998` about both.
+fn scope(text: &str, start: usize) -> &str {
+    let from = floor_boundary(text, start.saturating_sub(LEFT_WORDS));
+    let mut slice = text.get(from..start).unwrap_or_default();
+    if from > 0 && slice.starts_with(char::is_alphanumeric) {
+        // Cut in the middle of a word: half of it could be another one.
+        slice = slice.trim_start_matches(char::is_alphanumeric);
+    }
+    let (mut digits, mut word_end, mut has_word) = (0, None, false);
+    for (at, byte) in slice.bytes().enumerate().rev() {
+        if byte.is_ascii_alphabetic() || byte >= 0x80 {
+            word_end = word_end.or(Some(at + 1));
+            digits = 0;
+            continue;
+        }
+        if let Some(end) = word_end.take() {
+            has_word |= slice.get(at + 1..end).is_none_or(|word| !CONNECTIVES.contains(&word));
+        }
+        if byte.is_ascii_digit() {
+            digits += 1;
+            if has_word && digits == OWN_NUMBER {
+                return slice.get(at + OWN_NUMBER..).unwrap_or_default();
+            }
+        } else if !matches!(byte, b'-' | b' ' | b'.' | b'(' | b')') {
+            digits = 0;
+        }
+    }
+    slice
+}
+
+/// Words between the members of a list.
+const CONNECTIVES: &[&str] =
+    &["and", "or", "und", "oder", "et", "ou", "y", "o", "e", "i", "en", "of", "och", "og", "to"];
+
+/// How many words there are behind the last line break or digit.
+fn words_of_line(slice: &str) -> usize {
+    let line = slice.rsplit(|letter: char| letter == '\n' || letter.is_ascii_digit()).next();
+    line.map_or(0, |line| Words::of(line).count())
 }

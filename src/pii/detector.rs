@@ -3,7 +3,7 @@
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::context::{LEFT_WORDS, Left, covers_value};
+use super::context::{LEFT_WORDS, Left, covers_value, floor_boundary};
 use super::entities::TABLE;
 use super::entity::{Confidence, EntityId, EntitySet};
 use super::evidence::{Evidence, Reader, Sighting, Support};
@@ -59,6 +59,7 @@ pub struct Detector {
 
 /// Which triggers are in a value.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts, not a state")]
 struct Marks {
     digit: bool,
     at: bool,
@@ -163,7 +164,7 @@ impl Detector {
             end - token.count()
         };
         let spaced = token_start(bytes.len().saturating_sub(SPACED_LOOK_AHEAD));
-        text.floor_char_boundary(spaced.max(bytes.len().saturating_sub(LOOK_AHEAD)))
+        floor_boundary(text, spaced.max(bytes.len().saturating_sub(LOOK_AHEAD)))
     }
 }
 
@@ -175,7 +176,7 @@ struct Scan<'a> {
     found: &'a mut Vec<Match>,
 }
 
-impl<'a> Scan<'a> {
+impl Scan<'_> {
     fn run(mut self, marks: Marks) {
         let base = self.found.len();
         if marks.at && !self.detector.at.is_empty() {
@@ -265,7 +266,7 @@ impl<'a> Scan<'a> {
             let covers = covers_value(end - start, self.text.len());
             match self.context.support(&Left::of(self.text, start), entity, covers) {
                 Support::Neutral if hangs_on_word => Support::Against,
-                support => support,
+                support @ (Support::For | Support::Neutral | Support::Against) => support,
             }
         } else {
             Support::Neutral
@@ -284,5 +285,5 @@ fn first_digit(bytes: &[u8]) -> Option<usize> {
     let blocks = bytes.chunks_exact(BLOCK);
     let skipped =
         blocks.take_while(|block| !block.iter().fold(false, |any, byte| any | is_digit(byte))).count() * BLOCK;
-    bytes.get(skipped..)?.iter().position(|byte| is_digit(byte)).map(|at| skipped + at)
+    bytes.get(skipped..)?.iter().position(is_digit).map(|at| skipped + at)
 }

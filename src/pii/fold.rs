@@ -85,23 +85,26 @@ impl FoldedText {
                 continue;
             }
             let percent = (letter == '%').then(|| text.as_bytes().get(at..).and_then(percent_encoded)).flatten();
-            if let Some((ascii, length)) = percent {
-                folded.text.push(char::from(ascii));
-                folded.turns.push((folded.text.len(), at + length));
+            let (letter, length) = percent.unwrap_or((letter, letter.len_utf8()));
+            if percent.is_some() {
                 rest.nth(length - 2);
-                continue;
             }
             match fold(letter) {
-                Folded::Kept => folded.text.push(letter),
+                Folded::Kept => {
+                    folded.text.push(letter);
+                    if percent.is_some() {
+                        folded.turns.push((folded.text.len(), at + length));
+                    }
+                }
                 Folded::Ascii(ascii) => {
                     folded.text.push(char::from(ascii));
-                    folded.turns.push((folded.text.len(), at + letter.len_utf8()));
+                    folded.turns.push((folded.text.len(), at + length));
                 }
                 Folded::Removed => {
                     // Two turns in one place: a match that ends here ends before what is removed, one that begins here
                     // begins behind it.
                     folded.turns.push((folded.text.len(), at));
-                    folded.turns.push((folded.text.len(), at + letter.len_utf8()));
+                    folded.turns.push((folded.text.len(), at + length));
                 }
             }
         }
@@ -111,7 +114,7 @@ impl FoldedText {
     /// Where `start`, the first byte of a match in the copy, is in the text.
     pub fn start(&self, start: usize) -> usize {
         let turn = self.turns.partition_point(|&(folded, _)| folded <= start);
-        self.from_turn(turn, start)
+        self.after_turn(turn, start)
     }
 
     /// Where `end`, one past the last byte of a match in the copy, is in the text.
@@ -119,11 +122,11 @@ impl FoldedText {
         let turn = self.turns.partition_point(|&(folded, _)| folded < end);
         match self.turns.get(turn) {
             Some(&(folded, text)) if folded == end => text,
-            Some(_) | None => self.from_turn(turn, end),
+            Some(_) | None => self.after_turn(turn, end),
         }
     }
 
-    fn from_turn(&self, turn: usize, at: usize) -> usize {
+    fn after_turn(&self, turn: usize, at: usize) -> usize {
         match turn.checked_sub(1).and_then(|turn| self.turns.get(turn)) {
             Some(&(folded, text)) => text + (at - folded),
             None => at,
@@ -133,26 +136,34 @@ impl FoldedText {
 
 /// A percent-encoded character that can stand inside a value, also encoded twice, and its length. Others stay: `100%41`
 /// is not ours to read.
-fn percent_encoded(bytes: &[u8]) -> Option<(u8, usize)> {
-    let (hex, length) = match bytes {
-        [b'%', b'2', b'5', high, low, ..] => ([*high, *low], 5),
-        [b'%', high, low, ..] => ([*high, *low], 3),
+fn percent_encoded(bytes: &[u8]) -> Option<(char, usize)> {
+    let (first, once) = percent_byte(bytes)?;
+    match first {
+        b' ' | b'\'' | b'(' | b')' | b'+' | b'-' | b'.' | b'/' | b':' | b'=' | b'@' => Some((char::from(first), once)),
+        0xC2..=0xF4 => {
+            // A character beyond ASCII is encoded byte by byte.
+            let (mut utf8, mut length) = ([first, 0, 0, 0], once);
+            let count = first.leading_ones() as usize;
+            for slot in utf8.get_mut(1..count)? {
+                let (byte, more) = percent_byte(bytes.get(length..)?)?;
+                (*slot, length) = (byte, length + more);
+            }
+            let letter = std::str::from_utf8(utf8.get(..count)?).ok()?.chars().next()?;
+            Some((letter, length))
+        }
+        _ => None,
+    }
+}
+
+/// The byte behind `%` or `%25`, and how long that is.
+fn percent_byte(bytes: &[u8]) -> Option<(u8, usize)> {
+    let (high, low, length) = match bytes {
+        [b'%', b'2', b'5', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => (*high, *low, 5),
+        [b'%', high, low, ..] => (*high, *low, 3),
         _ => return None,
     };
-    let ascii = match &hex.map(|digit| digit.to_ascii_lowercase()) {
-        b"20" => b' ',
-        b"28" => b'(',
-        b"29" => b')',
-        b"2b" => b'+',
-        b"2d" => b'-',
-        b"2e" => b'.',
-        b"2f" => b'/',
-        b"3a" => b':',
-        b"3d" => b'=',
-        b"40" => b'@',
-        _ => return None,
-    };
-    Some((ascii, length))
+    let nibble = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
+    Some((nibble(high)? << 4 | nibble(low)?, length))
 }
 
 #[cfg(test)]
@@ -172,6 +183,7 @@ mod tests {
         check("müller＠x.de", "müller@x.de");
         check("𝟗𝟬𝟿", "909");
         check("john%40x.com 12%2D34 %2540 100%", "john@x.com 12-34 @ 100%");
+        check("%C2%A0%e4%be%8b%41%C2%41%FF", " 例%41%C2%41%FF");
     }
 
     #[test]
@@ -191,7 +203,7 @@ mod tests {
         {
             let start = folded.text.find(part).unwrap();
             let back = folded.start(start)..folded.end(start + part.len());
-            assert_eq!(&text[back], original, "{part}");
+            assert_eq!(text.get(back), Some(original), "{part}");
         }
     }
 

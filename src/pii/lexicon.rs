@@ -10,250 +10,35 @@ use super::entities::TABLE;
 use super::entity::{EntityId, EntitySet};
 
 /// Words that name look-alikes. Several languages, without accents.
-const AGAINST: &[&str] = &[
-    "version",
-    "versions",
-    "ver",
-    "firmware",
-    "release",
-    "build",
-    "revision",
-    "rev",
-    "semver",
-    "patch",
-    "oid",
-    "section",
-    "chapter",
-    "order",
-    "order number",
-    "purchase order",
-    "po",
-    "po number",
-    "invoice",
-    "inv",
-    "receipt",
-    "voucher",
-    "gift code",
-    "coupon",
-    "epoch",
-    "timestamp",
-    "time stamp",
-    "ts",
-    "unix time",
-    "created",
-    "updated",
-    "modified",
-    "created at",
-    "updated at",
-    "expires",
-    "exp",
-    "iat",
-    "nbf",
-    "date",
-    "time",
-    "duration",
-    "elapsed",
-    "latency",
-    "took",
-    "isbn",
-    "issn",
-    "doi",
-    "ean",
-    "gtin",
-    "upc",
-    "asin",
-    "barcode",
-    "sku",
-    "part",
-    "part number",
-    "part no",
-    "pn",
-    "article",
-    "item",
-    "item number",
-    "product",
-    "model",
-    "serial",
-    "serial number",
-    "sn",
-    "asset",
-    "batch",
-    "lot",
-    "hash",
-    "sha",
-    "md",
-    "digest",
-    "checksum",
-    "crc",
-    "etag",
-    "fingerprint",
-    "commit",
-    "signature",
-    "nonce",
-    "uuid",
-    "guid",
-    "lat",
-    "lng",
-    "lon",
-    "latitude",
-    "longitude",
-    "latlng",
-    "coordinates",
-    "tracking",
-    "tracking number",
-    "shipment",
-    "parcel",
-    "waybill",
-    "consignment",
-    "ticket",
-    "case",
-    "case number",
-    "issue",
-    "docket",
-    "seq",
-    "sequence",
-    "offset",
-    "cursor",
-    "page",
-    "line",
-    "row",
-    "count",
-    "total",
-    "amount",
-    "price",
-    "sum",
-    "balance",
-    "quantity",
-    "qty",
-    "size",
-    "bytes",
-    "length",
-    "width",
-    "height",
-    "weight",
-    "resolution",
-    "dimensions",
-    "score",
-    "ratio",
-    "port",
-    "pid",
-    "trace",
-    "trace id",
-    "span",
-    "span id",
-    "request id",
-    "session id",
-    "transaction",
-    "transaction id",
-    "transaction ref",
-    "txn",
-    "correlation id",
-    "color",
-    "colour",
-    "masked",
-    "token ref",
-    "epc",
-    "imei",
-    "imsi",
-    "iccid",
-    "vin",
-    "bestellung",
-    "bestellnummer",
-    "auftrag",
-    "auftragsnummer",
-    "rechnung",
-    "rechnungsnummer",
-    "sendungsnummer",
-    "vorgang",
-    "aktenzeichen",
-    "seriennummer",
-    "artikelnummer",
-    "zeitstempel",
-    "datum",
-    "betrag",
-    "kundennummer",
-    "commande",
-    "facture",
-    "numero de commande",
-    "numero de facture",
-    "colis",
-    "suivi",
-    "montant",
-    "pedido",
-    "factura",
-    "envio",
-    "seguimiento",
-    "fecha",
-    "importe",
-    "ordine",
-    "fattura",
-    "spedizione",
-    "importo",
-    "bestelling",
-    "bestelnummer",
-    "factuur",
-    "factuurnummer",
-    "encomenda",
-    "fatura",
-    "valor",
-    "zamowienie",
-    "faktura",
-    "przesylka",
-    "tilaus",
-    "lasku",
-    "bestallning",
-    "ordrenummer",
-    "ordernummer",
-    "fakturanummer",
-    "siparis",
-];
+const AGAINST: &str = "id, version, ver, firmware, release, build, revision, rev, semver, oid, section, chapter, order, order number, \
+     purchase order, po, po number, invoice, inv, receipt, voucher, gift code, coupon, epoch, timestamp, time stamp, \
+     ts, unix time, isbn, issn, doi, ean, gtin, upc, asin, barcode, sku, part, part number, part no, pn, item number, \
+     serial, serial number, sn, asset, batch, lot, hash, sha, md, digest, checksum, crc, etag, fingerprint, commit, \
+     signature, nonce, uuid, guid, lat, lng, lon, latitude, longitude, latlng, coordinates, tracking, tracking \
+     number, shipment, parcel, waybill, consignment, ticket, case number, docket, seq, sequence, offset, cursor, \
+     quantity, qty, width, height, weight, resolution, dimensions, score, ratio, port, pid, trace, trace id, span, \
+     span id, request id, session id, transaction, transaction id, transaction ref, txn, correlation id, color, \
+     colour, masked, token ref, epc, imei, imsi, iccid, vin, bestellung, bestellnummer, auftrag, auftragsnummer, \
+     rechnung, rechnungsnummer, sendungsnummer, vorgang, aktenzeichen, seriennummer, artikelnummer, zeitstempel, \
+     kundennummer, commande, facture, numero de commande, numero de facture, colis, suivi, pedido, factura, envio, \
+     seguimiento, ordine, fattura, spedizione, bestelling, bestelnummer, factuur, factuurnummer, encomenda, fatura, \
+     zamowienie, faktura, przesylka, tilaus, lasku, bestallning, ordrenummer, ordernummer, fakturanummer, siparis, \
+     item id, item no, passport, medicare, routing, aadhaar, pesel, npi, social insurance, social insurance number";
 
-/// Against, unless a word beside it speaks for something: `customer_id`, but `tax_id`.
-const WEAKLY_AGAINST: &[&str] = &["id", "identifier", "key", "index", "idx"];
+/// Against as keys only: in a text they lead up to anything (`updated: 4111...`).
+const AGAINST_AS_KEY: &str = "created, updated, modified, deleted, created at, updated at, expires, expires at, exp, iat, nbf, date, time, \
+     duration, elapsed, latency, took, count, total, amount, price, sum, balance, page, line, row, size, bytes, \
+     length, product, model, article, case, issue, patch, index, idx, key, identifier, datum, betrag, montant, fecha, \
+     importe, importo, valor";
+
+/// Words for free text: what its container speaks against does not hold in it.
+const TEXT: &str = "note, comment, message, msg, description, detail, memo, remark, body, content, subject, bemerkung, kommentar, \
+     notiz, commentaire, nota, comentario, opmerking, uwagi";
 
 /// Words without a meaning of their own: the container's meaning goes through them, for and against.
-const FILLER: &[&str] = &[
-    "number",
-    "numbers",
-    "no",
-    "nr",
-    "num",
-    "nbr",
-    "value",
-    "val",
-    "raw",
-    "code",
-    "text",
-    "string",
-    "ref",
-    "reference",
-    "nummer",
-    "numero",
-    "num",
-    "numer",
-    "wert",
-    "valeur",
-    "is",
-    "of",
-    "the",
-    "my",
-    "your",
-    "on",
-    "at",
-    "de",
-    "del",
-    "di",
-    "ist",
-    "es",
-    "est",
-    "el",
-    "la",
-    "le",
-    "meine",
-    "mon",
-    "ma",
-    "mi",
-];
+const FILLER: &str = "number, numbers, no, nr, num, nbr, value, val, raw, code, text, string, ref, reference, info, full, current, \
+     old, new, nummer, numero, numer, wert, valeur, is, of, the, my, your, on, at, to, was, de, del, di, ist, war, \
+     es, est, el, la, le, il, der, die, das, meine, mon, ma, mi, al, an, auf";
 
 /// What a phrase says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -270,7 +55,8 @@ pub(super) enum Weight {
     #[default]
     For,
     Against,
-    WeaklyAgainst,
+    AgainstAsKey,
+    Text,
     Filler,
 }
 
@@ -420,6 +206,11 @@ fn spell(letter: char, mut put: impl FnMut(u8)) {
     }
 }
 
+/// The phrases of a list with commas between.
+fn phrases(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|phrase| !phrase.is_empty())
+}
+
 struct Lexicon {
     slots: Box<[Option<(u64, Meaning)>]>,
 }
@@ -428,26 +219,29 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::from_table);
 
 impl Lexicon {
     fn from_table() -> Self {
-        let phrases = TABLE.iter().map(|entity| entity.keys.len() + entity.words.len()).sum::<usize>()
-            + AGAINST.len()
-            + WEAKLY_AGAINST.len()
-            + FILLER.len();
+        let weighed = [
+            (AGAINST, Weight::Against),
+            (AGAINST_AS_KEY, Weight::AgainstAsKey),
+            (TEXT, Weight::Text),
+            (FILLER, Weight::Filler),
+        ];
+        let own =
+            TABLE.iter().map(|entity| phrases(entity.keys).count() + phrases(entity.words).count()).sum::<usize>();
+        let others = weighed.iter().map(|(words, _)| phrases(words).count()).sum::<usize>();
         // Each phrase is entered with its plural, and the table is at most a quarter full: a miss is one look.
-        let mut lexicon = Self { slots: vec![None; (phrases * 8).next_power_of_two()].into() };
-        for (words, weight) in
-            [(AGAINST, Weight::Against), (WEAKLY_AGAINST, Weight::WeaklyAgainst), (FILLER, Weight::Filler)]
-        {
-            words.iter().for_each(|phrase| lexicon.enter(phrase, |meaning| meaning.weight = weight));
+        let mut lexicon = Self { slots: vec![None; ((own + others) * 8).next_power_of_two()].into() };
+        for (words, weight) in weighed {
+            phrases(words).for_each(|phrase| lexicon.enter(phrase, |meaning| meaning.weight = weight));
         }
         for (entity, id) in TABLE.iter().zip(0..) {
             let id = EntityId(id);
-            for phrase in entity.keys {
+            for phrase in phrases(entity.keys) {
                 lexicon.enter(phrase, |meaning| {
                     meaning.as_key = meaning.as_key.with(id);
                     meaning.as_word = meaning.as_word.with(id);
                 });
             }
-            for phrase in entity.words {
+            for phrase in phrases(entity.words) {
                 lexicon.enter(phrase, |meaning| meaning.as_word = meaning.as_word.with(id));
             }
         }

@@ -152,8 +152,7 @@ fn lead(text: &[u8], start: usize) -> (usize, bool, bool) {
         text.get(after) == Some(&b')')
     };
     match (before(2), before(1)) {
-        (Some(b'+'), Some(b'(')) if closes() => (start - 2, true, true),
-        (Some(b'('), Some(b'+')) if closes() => (start - 2, true, true),
+        (Some(b'+'), Some(b'(')) | (Some(b'('), Some(b'+')) if closes() => (start - 2, true, true),
         (_, Some(b'+')) => (start - 1, true, false),
         (_, Some(b'(')) if closes() => (start - 1, false, true),
         _ => (start, false, false),
@@ -258,6 +257,7 @@ fn right_edge(text: &[u8], end: usize) -> Edge {
 }
 
 #[cfg(test)]
+#[expect(clippy::string_slice, reason = "the offsets are on boundaries, or the test fails")]
 mod tests {
     use super::*;
 

@@ -9,8 +9,8 @@ pub(super) const ENTITY: Entity = Entity {
     groups: &["secrets"],
     standard: "AWS IAM unique identifiers",
     check: "AKIA or ASIA and 16 characters of A-Z, 2-7, nothing joined",
-    keys: &["aws access key id", "access key id", "access key", "aws key"],
-    words: &[],
+    keys: "aws access key id, access key id, access key, aws key",
+    words: "",
     reader: Reader::Prefix { starts: &["AKIA", "ASIA"], shortest: LENGTH, read },
     examples: &[
         ("aws_access_key_id", "«AKIA¦IOSFODNN7EXAMPLE»"),

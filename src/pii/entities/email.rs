@@ -1,6 +1,7 @@
 //! E-mail addresses, also internationalised: a local part, a domain under a known top-level domain.
 
 use super::Entity;
+use crate::pii::context::floor_boundary;
 use crate::pii::evidence::{Evidence, Reader, Sighting};
 
 pub(super) const ENTITY: Entity = Entity {
@@ -8,32 +9,10 @@ pub(super) const ENTITY: Entity = Entity {
     groups: &["pii"],
     standard: "RFC 5321, RFC 6531; Public Suffix List",
     check: "local part and domain as SMTP allows, top-level domain known, not user info of a URL, not a package version",
-    keys: &[
-        "email",
-        "e mail",
-        "mail",
-        "email address",
-        "mail address",
-        "recipient",
-        "sender",
-        "reply to",
-        "correo",
-        "correo electronico",
-        "courriel",
-        "adresse email",
-        "adresse mail",
-        "posta elettronica",
-        "e post",
-        "epost",
-        "indirizzo email",
-        "emailadres",
-        "sahkoposti",
-        "eposta",
-        "почта",
-        "邮箱",
-        "メール",
-    ],
-    words: &["contact", "write to", "schreiben", "antworten sie", "escribeme", "scrivimi"],
+    keys: "email, e mail, mail, email address, mail address, recipient, sender, reply to, correo, correo \
+            electronico, courriel, adresse email, adresse mail, posta elettronica, e post, epost, indirizzo email, \
+            emailadres, sahkoposti, eposta, почта, 邮箱, メール",
+    words: "contact, write to, schreiben, antworten sie, escribeme, scrivimi",
     reader: Reader::At(read),
     examples: &[
         ("email", "«john.doe+tag@example.com»"),
@@ -47,6 +26,7 @@ pub(super) const ENTITY: Entity = Entity {
         ("email", "«\"john doe\"@example.com»"),
         ("email", "«user!name#1@example.com»"),
         ("q", "email=«john%40example.com»&x=1"),
+        ("q", "mail=«o%27hara%40%E4%BE%8B%E3%81%88.jp»&x=1"),
         ("url", "https://x.example.com/?email=«john@example.com»"),
         ("note", "Mail «anna@example.de».Bitte"),
         ("note", "('«anna@example.de»')"),
@@ -135,7 +115,7 @@ const fn is_unspaced_script(letter: char) -> bool {
 /// Where a quoted local part (RFC 5321 `Quoted-string`) that ends `before` begins.
 fn quoted_local(before: &str) -> Option<usize> {
     let inner = before.strip_suffix('"')?;
-    let from = inner.floor_char_boundary(inner.len().saturating_sub(MAX_LOCAL));
+    let from = floor_boundary(inner, inner.len().saturating_sub(MAX_LOCAL));
     let open = from + inner.get(from..)?.rfind('"')?;
     let is_open =
         inner.get(..open)?.chars().next_back().is_none_or(|letter| letter.is_whitespace() || "<(,;:=".contains(letter));

@@ -11,8 +11,8 @@ pub(super) const ENTITY: Entity = Entity {
     groups: &["secrets"],
     standard: "RFC 7519, RFC 7515, RFC 7516",
     check: "three or five base64url parts (the last may be empty), header decodes to JSON with `alg`",
-    keys: &["jwt", "token", "access token", "id token", "refresh token", "authorization", "bearer"],
-    words: &[],
+    keys: "jwt, token, access token, id token, refresh token, authorization, bearer",
+    words: "",
     reader: Reader::Prefix { starts: &["eyJ"], shortest: 24, read },
     examples: &[
         ("token", "«eyJ¦hbGciOiJIUzI1NiJ9.eyJ¦zdWIiOiIxIn0.c2lnbmF0dXJl»"),

@@ -23,10 +23,10 @@ pub struct Entity {
     pub standard: &'static str,
     /// How a candidate is checked, for the documentation.
     pub check: &'static str,
-    /// Phrases that name it, in keys and in text.
-    pub keys: &'static [&'static str],
+    /// Phrases that name it, in keys and in text, with commas between.
+    pub keys: &'static str,
     /// Phrases that name it in text only.
-    pub words: &'static [&'static str],
+    pub words: &'static str,
     /// How candidates come about and are judged.
     pub reader: Reader,
     /// Key and value, the match between `«` and `»`. A `¦` is dropped: it keeps scanners for live secrets quiet.

@@ -9,128 +9,19 @@ pub(super) const ENTITY: Entity = Entity {
     groups: &["pii"],
     standard: "ITU-T E.164, E.123",
     check: "with + or 00: country code and length; national formats need context",
-    keys: &[
-        "phone",
-        "phone number",
-        "phone no",
-        "telephone",
-        "telephone number",
-        "tel",
-        "tel no",
-        "mobile",
-        "mobile number",
-        "mobile phone",
-        "mobile no",
-        "cell",
-        "cell phone",
-        "cell number",
-        "msisdn",
-        "fax",
-        "contact number",
-        "contact no",
-        "landline",
-        "whatsapp",
-        "sms",
-        "phone home",
-        "home phone",
-        "work phone",
-        "caller",
-        "caller id",
-        "callback number",
-        "telefon",
-        "telefonnummer",
-        "telefonnr",
-        "rufnummer",
-        "handy",
-        "handynummer",
-        "mobil",
-        "mobilnummer",
-        "mobiltelefon",
-        "festnetz",
-        "ruckrufnummer",
-        "telefono",
-        "numero di telefono",
-        "numero de telefono",
-        "cellulare",
-        "celular",
-        "movil",
-        "telefono movil",
-        "recapito telefonico",
-        "numero telephone",
-        "numero de telephone",
-        "portable",
-        "telefone",
-        "numero de telefone",
-        "telemovel",
-        "telefoon",
-        "telefoonnummer",
-        "mobiele nummer",
-        "gsm",
-        "komorka",
-        "numer telefonu",
-        "telefonu",
-        "telefonszam",
-        "puhelin",
-        "puhelinnumero",
-        "matkapuhelin",
-        "mobilen",
-        "tlf",
-        "mobilnr",
-        "cep telefonu",
-        "cep",
-        "телефон",
-        "мобильный",
-        "电话",
-        "手机",
-        "手机号",
-        "手机号码",
-        "联系电话",
-        "電話",
-        "電話番号",
-        "携帯",
-        "전화번호",
-    ],
-    words: &[
-        "call",
-        "call me",
-        "called",
-        "dial",
-        "ring",
-        "text me",
-        "reach me",
-        "reach me at",
-        "reached at",
-        "ph",
-        "mob",
-        "anrufen",
-        "ruf",
-        "rufen",
-        "anruf",
-        "erreichbar",
-        "erreichen",
-        "mich unter",
-        "appelez",
-        "appelez moi",
-        "appeler",
-        "joindre",
-        "llamame",
-        "llama",
-        "llamar",
-        "chiamami",
-        "chiama",
-        "chiamare",
-        "ligue",
-        "ligar",
-        "bel",
-        "bellen",
-        "zadzwon",
-        "dzwonic",
-        "soita",
-        "arayin",
-        "ara",
-        "звоните",
-        "позвоните",
-    ],
+    keys: "phone, contact, kontakt, contacto, phone number, phone no, telephone, telephone number, tel, tel no, mobile, mobile number, mobile \
+            phone, mobile no, cell, cell phone, cell number, msisdn, fax, contact number, contact no, landline, \
+            whatsapp, sms, phone home, home phone, work phone, caller, caller id, callback number, telefon, \
+            telefonnummer, telefonnr, rufnummer, handy, handynummer, mobil, mobilnummer, mobiltelefon, festnetz, \
+            ruckrufnummer, telefono, numero di telefono, numero de telefono, cellulare, celular, movil, telefono \
+            movil, recapito telefonico, numero telephone, numero de telephone, portable, telefone, numero de \
+            telefone, telemovel, telefoon, telefoonnummer, mobiele nummer, gsm, komorka, numer telefonu, telefonu, \
+            telefonszam, puhelin, puhelinnumero, matkapuhelin, mobilen, tlf, mobilnr, cep telefonu, cep, телефон, \
+            мобильный, 电话, 手机, 手机号, 手机号码, 联系电话, 電話, 電話番号, 携帯, 전화번호",
+    words: "call, call me, called, dial, ring, text me, reach me, reach me at, reached at, ph, mob, anrufen, ruf, \
+            rufen, anruf, erreichbar, erreichen, mich unter, appelez, appelez moi, appeler, joindre, llamame, llama, \
+            llamar, chiamami, chiama, chiamare, ligue, ligar, bel, bellen, zadzwon, dzwonic, soita, arayin, ara, \
+            звоните, позвоните",
     reader: Reader::Number(lengths(7, 16), judge),
     examples: &[
         ("phone", "«+49 30 901820»"),
@@ -153,6 +44,8 @@ pub(super) const ENTITY: Entity = Entity {
     ],
     counter_examples: &[
         ("note", "617-953-0389"),
+        ("note", "00213120779"),
+        ("phone_id", "00213120779"),
         ("note", "+999 123 456 789"),
         ("note", "+1 012 345 6789"),
         ("note", "1862418566"),
@@ -173,13 +66,16 @@ fn judge(number: &Number<'_>) -> Option<Evidence> {
     if looks_like_something_else(number) {
         return None;
     }
-    let is_international = if number.plus {
-        international(number.digits, number.separators)
-    } else {
-        number.digits.strip_prefix(b"00").and_then(|digits| international(digits, number.separators))
-    };
-    if let Some(evidence) = is_international {
+    if number.plus
+        && let Some(evidence) = international(number.digits, number.separators)
+    {
         return Some(evidence);
+    }
+    if let Some(digits) = number.digits.strip_prefix(b"00")
+        && let Some(evidence) = international(digits, number.separators)
+    {
+        // In one piece it is as often an id that was filled up with zeros.
+        return Some(if number.separators == 0 { Evidence::Shape } else { evidence });
     }
     let is_short_enough = number.digits.len() <= 15;
     match number.groups {
@@ -220,9 +116,10 @@ fn international(digits: &[u8], separators: u8) -> Option<Evidence> {
     };
     let is_long_enough = national_lengths(code).contains(&national.len());
     let is_plausible = code != 1 || is_north_american(national);
-    (is_long_enough && is_plausible).then_some(match has_trunk {
-        true if separators & sep::OTHER == 0 => Evidence::Shape,
-        true | false => Evidence::Checked,
+    (is_long_enough && is_plausible).then_some(if has_trunk && separators & sep::OTHER == 0 {
+        Evidence::Shape
+    } else {
+        Evidence::Checked
     })
 }
 
@@ -250,6 +147,7 @@ fn country_code(digits: &[u8]) -> Option<(u32, &[u8])> {
     is_assigned.then_some((code, national))
 }
 
+#[expect(clippy::match_same_arms, reason = "one line for each kind of numbering plan")]
 /// How many digits a national number has, as numbering plans say; the widest where we do not know.
 fn national_lengths(code: u32) -> std::ops::RangeInclusive<usize> {
     match code {

@@ -9,27 +9,10 @@ pub(super) const ENTITY: Entity = Entity {
     groups: &["pii", "us"],
     standard: "SSA, 42 CFR; randomised since 2011",
     check: "area not 000, 666, 9xx; group not 00; serial not 0000; separated alone is possible, else context",
-    keys: &[
-        "ssn",
-        "social",
-        "social security",
-        "social security number",
-        "social security no",
-        "soc sec",
-        "ss number",
-        "social sec no",
-        "us ssn",
-        "tax id",
-        "tax identifier",
-        "taxpayer id",
-        "taxpayer identification number",
-        "tin",
-        "sozialversicherungsnummer usa",
-        "numero de seguro social",
-        "seguro social",
-        "numero de securite sociale us",
-    ],
-    words: &["ss", "socials"],
+    keys: "ssn, social security, social security number, social security no, soc sec, ss number, social sec \
+            no, us ssn, tax id, tax identifier, taxpayer id, taxpayer identification number, tin, \
+            sozialversicherungsnummer usa, numero de seguro social, seguro social, numero de securite sociale us",
+    words: "ss",
     reader: Reader::Number(lengths(9, 9), judge),
     examples: &[
         ("ssn", "«123-45-6789»"),
@@ -41,6 +24,7 @@ pub(super) const ENTITY: Entity = Entity {
         ("ssn", "«123%2D45%2D6789»"),
         ("ssn", "«１２３-４５-６７８９»"),
         ("text", "ssn=«123-45-6789»&x=1"),
+        ("text", "SSNs: 123-45-6789 and «223-45-6789»"),
     ],
     counter_examples: &[
         ("note", "123-45-6789"),
@@ -56,6 +40,7 @@ pub(super) const ENTITY: Entity = Entity {
         ("ssn", "12-345-6789"),
         ("ssn_hash", "123456789"),
         ("note", "SSN on file. Order 123456789"),
+        ("social_insurance_number", "728459284"),
     ],
 };
 
@@ -64,10 +49,10 @@ fn judge(number: &Number<'_>) -> Option<Evidence> {
     if number.plus || matches!(area, 0 | 666 | 900..) || group == 0 || serial == 0 {
         return None;
     }
+    let is_separated = number.is_uniform() && number.separators & (sep::SLASH | sep::PLUS) == 0;
     match number.groups {
-        [9] => Some(Evidence::Hint),
-        [3, 2, 4] if number.is_uniform() && number.separators & (sep::SLASH | sep::PLUS) == 0 => Some(Evidence::Shape),
-        [3, 2, 4] => Some(Evidence::Hint),
+        [3, 2, 4] if is_separated => Some(Evidence::Shape),
+        [9] | [3, 2, 4] => Some(Evidence::Hint),
         _ => None,
     }
 }

@@ -140,8 +140,8 @@ fn score() {
         let mut show = |what: &str, span: &Span| {
             shown += 1;
             if std::env::var_os("PII_MISSES").is_some() {
-                let from = text.floor_char_boundary(span.0.saturating_sub(40));
-                let to = text.ceil_char_boundary((span.1 + 8).min(text.len()));
+                let from = context::floor_boundary(text, span.0.saturating_sub(40));
+                let to = context::floor_boundary(text, span.1 + 8).max(span.1);
                 println!("{what} {}: {:?} in {:?}", span.2, &text[span.0..span.1], &text[from..to]);
             }
         };
