@@ -5,6 +5,8 @@
 //! to query, path and headers; `finding` remembers what was found and never what it was.
 
 mod body;
+mod case;
+mod compile;
 mod finding;
 mod head;
 mod name;

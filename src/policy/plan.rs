@@ -3,37 +3,38 @@
 
 use std::sync::Arc;
 
+use super::case::{Judging, Lens};
 use super::name::NamePattern;
-use super::value::{Deed, Group, Judging, Lens, Look, Seen};
 use super::{Direction, Failure, Mode, OnFailure, Rule, Target, Verdict, Within};
-use crate::actions::{Action, Redact, plain_text};
+use crate::actions::Action;
 use crate::content::json::EntryId;
-use crate::content::json::selector::{Program, ProgramEntry, Purpose, Selector};
-use crate::pii::{Confidence, Detector, EntitySet};
+use crate::content::json::selector::Program;
+use crate::pii::Confidence;
 
 /// A ruleset's part for one route and direction.
 #[derive(Debug)]
 pub struct Plan {
     /// Its rules, in the order of claims.
     pub rules: Vec<Rule>,
-    direction: Direction,
-    judging: Vec<Judging>,
-    program: Arc<Program>,
-    entries: Vec<PlanEntry>,
+    pub(super) direction: Direction,
+    pub(super) judging: Vec<Judging>,
+    pub(super) program: Arc<Program>,
+    pub(super) entries: Vec<PlanEntry>,
     pub(super) body: BodyPlan,
     pub(super) query: HeadPlan,
     pub(super) path: HeadPlan,
     pub(super) headers: HeadPlan,
-    least: Confidence,
-    facts: Facts,
+    pub(super) least: Confidence,
+    pub(super) facts: Facts,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Facts {
-    reads_body: bool,
-    acts_on_body: bool,
-    may_block_body: bool,
-    reaches_down: bool,
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each asked by its own name")]
+pub(super) struct Facts {
+    pub(super) reads_body: bool,
+    pub(super) acts_on_body: bool,
+    pub(super) may_block_body: bool,
+    pub(super) reaches_down: bool,
 }
 
 /// What stands behind an entry of the JSON program.
@@ -72,60 +73,6 @@ impl HeadPlan {
 }
 
 impl Plan {
-    /// Compiles the rules of all policies of a route, in order, for one direction. At most 65,535 rules.
-    pub fn compile(direction: Direction, rules: Vec<Rule>) -> Self {
-        let mut shadows: Vec<Arc<str>> = Vec::new();
-        let judging: Vec<Judging> = rules.iter().map(|rule| judging(rule, &mut shadows)).collect();
-        let mut makers = Makers { judging: &judging, made: Vec::new() };
-        let (program, entries) = compile_program(&rules);
-
-        let mut body = Gathered::default();
-        let mut selected = Gathered::default();
-        let (mut query, mut path, mut headers) = (Gathered::default(), Gathered::default(), Gathered::default());
-        let mut facts = Facts::default();
-        for (n, rule) in (0_u16..).zip(&rules) {
-            match &rule.target {
-                Target::Select(_) | Target::KeepOnly(_) => {}
-                Target::Query(names) => query.named.push((n, names.clone())),
-                Target::Headers(names) => headers.named.push((n, names.clone())),
-                Target::Detect { within: Within::Select(_), .. } => selected.detect.push(n),
-                Target::Detect { within: Within::Query(names), .. } => query.detect_named(n, names),
-                Target::Detect { within: Within::Headers(names), .. } => headers.detect_named(n, names),
-                Target::Detect { within: Within::Places { body: b, query: q, path: p, headers: h }, .. } => {
-                    for (wanted, place) in [(b, &mut body), (b, &mut selected), (q, &mut query), (p, &mut path)] {
-                        if *wanted {
-                            place.detect.push(n);
-                            place.everywhere.push(Seen { rule: n, own: true });
-                        }
-                    }
-                    if !h.is_empty() {
-                        headers.detect_named(n, h);
-                    }
-                }
-            }
-            if reads_body(&rule.target) {
-                facts.reads_body = true;
-                facts.reaches_down |= judging.get(usize::from(n)).is_some_and(Judging::reaches_down);
-                facts.acts_on_body |= rule.mode == Mode::Enforce;
-                facts.may_block_body |= rule.mode == Mode::Enforce && matches!(rule.action, Action::Block(_));
-            }
-        }
-        let key_marks = key_marks(&judging, &selected.detect);
-        Self {
-            direction,
-            program: Arc::new(program),
-            entries,
-            body: BodyPlan { everywhere: makers.lens(&body), selected: makers.lens(&selected), key_marks },
-            query: makers.head(query),
-            path: makers.head(path),
-            headers: makers.head(headers),
-            least: judging.iter().map(Judging::least).min().unwrap_or(Confidence::Likely).min(Confidence::Likely),
-            judging,
-            facts,
-            rules,
-        }
-    }
-
     /// Which half of an exchange it judges.
     pub fn direction(&self) -> Direction {
         self.direction
@@ -185,7 +132,7 @@ impl Plan {
                 Failure::Oversize => rule.on_failure.oversize,
                 Failure::Unsupported => rule.on_failure.unsupported,
             };
-            rule.mode == Mode::Enforce && reads_body(&rule.target) && decision == OnFailure::Block
+            rule.mode == Mode::Enforce && rule.target.reads_body() && decision == OnFailure::Block
         });
         if blocks { OnFailure::Block } else { OnFailure::Pass }
     }
@@ -248,163 +195,17 @@ impl Plan {
     }
 }
 
-fn reads_body(target: &Target) -> bool {
-    match target {
-        Target::Select(_) | Target::KeepOnly(_) => true,
-        Target::Query(_) | Target::Headers(_) => false,
-        Target::Detect { within, .. } => match within {
-            Within::Places { body, .. } => *body,
-            Within::Select(_) => true,
-            Within::Query(_) | Within::Headers(_) => false,
-        },
-    }
-}
-
-fn judging(rule: &Rule, shadows: &mut Vec<Arc<str>>) -> Judging {
-    let group = match rule.mode {
-        Mode::Enforce => Group::ENFORCED,
-        Mode::Shadow => {
-            let at = shadows.iter().position(|name| *name == rule.policy).unwrap_or_else(|| {
-                shadows.push(rule.policy.clone());
-                shadows.len() - 1
-            });
-            Group::shadow(at)
+impl Target {
+    /// Whether it is about the body.
+    pub(super) fn reads_body(&self) -> bool {
+        match self {
+            Self::Select(_) | Self::KeepOnly(_) => true,
+            Self::Query(_) | Self::Headers(_) => false,
+            Self::Detect { within, .. } => match within {
+                Within::Places { body, .. } => *body,
+                Within::Select(_) => true,
+                Within::Query(_) | Within::Headers(_) => false,
+            },
         }
-    };
-    let (look, mut action) = match &rule.target {
-        Target::Detect { entities, min_confidence, .. } => {
-            (Look::Detect { entities: *entities, least: *min_confidence }, rule.action.clone())
-        }
-        Target::KeepOnly(_) => (Look::Value, Action::Remove),
-        Target::Select(_) | Target::Query(_) | Target::Headers(_) => (Look::Value, rule.action.clone()),
-    };
-    let is_detect = matches!(look, Look::Detect { .. });
-    let in_head = matches!(rule.target, Target::Query(_) | Target::Headers(_));
-    // SECURITY: `rules` refuses these; should one come through, the value is hidden rather than let go.
-    if is_detect && matches!(action, Action::Remove | Action::Rename(_) | Action::Set(_))
-        || in_head && matches!(action, Action::Rename(_))
-    {
-        action = Action::Redact(Redact::default());
-    }
-    let deed = match &action {
-        Action::Allow => Deed::Allow,
-        Action::Log => Deed::Log,
-        Action::Block(_) => Deed::Block,
-        Action::Rename(_) => Deed::Rename,
-        Action::Mask(_) | Action::Redact(Redact { whole: false, .. }) => Deed::Part,
-        Action::Remove | Action::Replace(_) | Action::Set(_) | Action::Redact(Redact { whole: true, .. }) => {
-            Deed::Whole
-        }
-    };
-    let plain = match &action {
-        Action::Replace(json) | Action::Set(json) => plain_text(json),
-        Action::Rename(name) => name.clone(),
-        Action::Allow | Action::Log | Action::Mask(_) | Action::Redact(_) | Action::Remove | Action::Block(_) => {
-            Box::default()
-        }
-    };
-    Judging { look, deed, action, plain, group }
-}
-
-fn compile_program(rules: &[Rule]) -> (Program, Vec<PlanEntry>) {
-    let mut program = Vec::new();
-    let mut entries = Vec::new();
-    let mut add = |rule, purpose, selectors: &[Selector], member| {
-        program.push(ProgramEntry { purpose, selectors: selectors.to_vec() });
-        entries.push(PlanEntry { rule, member });
-    };
-    for (n, rule) in (0_u16..).zip(rules) {
-        match (&rule.target, &rule.action) {
-            (Target::Select(selectors), Action::Set(json)) => {
-                // One entry each: the engine tells which member is missing by the entry.
-                for selector in selectors {
-                    let member = selector.definite_name().map(|name| {
-                        let mut text = Vec::new();
-                        crate::actions::push_json_string(name, &mut text);
-                        text.push(b':');
-                        text.extend_from_slice(json.as_bytes());
-                        (name.into(), text.into_boxed_slice())
-                    });
-                    let purpose = if member.is_some() { Purpose::Ensure } else { Purpose::Value };
-                    add(n, purpose, std::slice::from_ref(selector), member);
-                }
-            }
-            // A shadow policy renames nothing, so nothing can collide.
-            (Target::Select(selectors), Action::Rename(name)) if rule.mode == Mode::Enforce => {
-                add(n, Purpose::RenameTo(name.to_string()), selectors, None);
-            }
-            (Target::Select(selectors) | Target::Detect { within: Within::Select(selectors), .. }, _) => {
-                add(n, Purpose::Value, selectors, None);
-            }
-            (Target::KeepOnly(selectors), _) => add(n, Purpose::KeepOnly, selectors, None),
-            (Target::Query(_) | Target::Headers(_) | Target::Detect { .. }, _) => {}
-        }
-    }
-    (Program::compile(&program), entries)
-}
-
-/// What a key must hold to be able to equal an edited key.
-fn key_marks(judging: &[Judging], detect: &[u16]) -> Option<Vec<Box<str>>> {
-    let mut marks: Vec<Box<str>> = Vec::new();
-    for rule in detect.iter().filter_map(|n| judging.get(usize::from(*n))).filter(|rule| rule.is_enforced()) {
-        match &rule.action {
-            Action::Mask(mask) => marks.push(mask.with.to_string().into()),
-            Action::Redact(redact) => marks.push(redact.with.clone().unwrap_or_else(|| "[REDACTED".into())),
-            Action::Replace(_) => marks.push(rule.plain.clone()),
-            Action::Allow | Action::Log | Action::Block(_) | Action::Remove | Action::Rename(_) | Action::Set(_) => {}
-        }
-    }
-    (!marks.is_empty()).then_some(marks)
-}
-
-/// What looks at one place, while it is gathered.
-#[derive(Debug, Default)]
-struct Gathered {
-    everywhere: Vec<Seen>,
-    named: Vec<(u16, Vec<NamePattern>)>,
-    detect: Vec<u16>,
-}
-
-impl Gathered {
-    fn detect_named(&mut self, rule: u16, names: &[NamePattern]) {
-        self.detect.push(rule);
-        self.named.push((rule, names.to_vec()));
-    }
-}
-
-/// Makes lenses; equal detectors are made once.
-struct Makers<'a> {
-    judging: &'a [Judging],
-    made: Vec<(EntitySet, Arc<Detector>)>,
-}
-
-impl Makers<'_> {
-    // SECURITY: enforced and shadow rules look through detectors of their own. With one detector over both, a shadow rule's
-    // entity could win a span from an enforced rule's, and a policy on trial would open a hole.
-    fn lens(&mut self, gathered: &Gathered) -> Lens {
-        let union = |enforced: bool| {
-            let looks = gathered.detect.iter().filter_map(|n| self.judging.get(usize::from(*n)));
-            looks
-                .filter(|rule| rule.is_enforced() == enforced)
-                .fold(EntitySet::EMPTY, |all, rule| all.union(rule.entities()))
-        };
-        let (enforced, shadow) = (union(true), union(false));
-        Lens { seen: gathered.everywhere.clone(), enforced: self.detector(enforced), shadow: self.detector(shadow) }
-    }
-
-    fn head(&mut self, gathered: Gathered) -> HeadPlan {
-        HeadPlan { lens: self.lens(&gathered), named: gathered.named }
-    }
-
-    fn detector(&mut self, entities: EntitySet) -> Option<Arc<Detector>> {
-        if entities.is_empty() {
-            return None;
-        }
-        if let Some((_, detector)) = self.made.iter().find(|(made, _)| *made == entities) {
-            return Some(detector.clone());
-        }
-        let detector = Arc::new(Detector::new(entities));
-        self.made.push((entities, detector.clone()));
-        Some(detector)
     }
 }

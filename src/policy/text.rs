@@ -1,7 +1,7 @@
 //! How an outcome is written where only text can stand: spans of strings, keys, query, path and headers.
 
+use super::case::Span;
 use super::plan::Plan;
-use super::value::Span;
 use crate::actions::{Action, Redact};
 use crate::pii::EntityId;
 

@@ -7,24 +7,25 @@ use super::write;
 use crate::actions::Action;
 use crate::content::json::{Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Long, Node, Path, Scalar};
 use crate::pii::Context;
+use crate::policy::case::{Case, Deed, Lens, Look, Outcome, Seen, Subject};
 use crate::policy::place::{Place, Spot};
-use crate::policy::value::{Bench, Case, Deed, Lens, Look, Outcome, Seen, Subject};
+use crate::policy::value::Bench;
 use crate::policy::{Findings, Plan, Verdict};
 
 /// Judges one body. State of one message; the plan behind it is shared.
 #[derive(Debug)]
 pub struct BodyJudge {
-    plan: Arc<Plan>,
+    pub(super) plan: Arc<Plan>,
     pub(super) findings: Findings,
     bench: Bench,
-    frames: Frames,
+    pub(super) frames: Frames,
     /// The rules that look at the node at hand, when they are not just those that look everywhere.
     seen: Vec<Seen>,
     key_context: Context,
     /// What looks at the windows of the long string at hand, and whether through the lens for selected values.
-    long: (Vec<Seen>, bool),
-    blocked: Option<u16>,
-    edited: bool,
+    pub(super) long: (Vec<Seen>, bool),
+    pub(super) blocked: Option<u16>,
+    pub(super) edited: bool,
 }
 
 impl BodyJudge {
@@ -95,10 +96,6 @@ impl BodyJudge {
         outcome
     }
 
-    fn record(&mut self, rule: u16, path: &Path) {
-        self.findings.record(rule, None, &Spot::new(Place::Json(path)), self.plan.least());
-    }
-
     /// Who looks at the value at `node`; `None`: nobody.
     fn lookers(&mut self, node: Node<'_>) -> Option<By> {
         self.frames.unwind(node.path.depth());
@@ -106,6 +103,34 @@ impl BodyJudge {
             return Some(By::Gathered { selected: self.gather(node.hits, |_| true, true) });
         }
         self.plan.wants_every_value().then_some(By::Everywhere)
+    }
+
+    /// Adds the members that `set` wants and the object at `path` has not, each name once.
+    fn add_missing(&mut self, path: &Path, missing: &[EntryId], edits: &mut Edits) {
+        let Self { plan, findings, frames, edited, .. } = self;
+        if frames.gone() {
+            return;
+        }
+        let mut added: Vec<&str> = Vec::new();
+        for entry in missing.iter().filter_map(|entry| plan.entry(*entry)) {
+            let (Some(rule), Some((name, member))) = (plan.judging(entry.rule), &entry.member) else { continue };
+            let before = frames.reaching().iter().take_while(|above| **above < entry.rule);
+            let is_allowed = before.filter_map(|above| plan.judging(*above)).any(|above| {
+                above.look == Look::Value && above.deed == Deed::Allow && rule.group.is_bound_by(above.group.0)
+            });
+            if is_allowed || added.contains(&&**name) {
+                continue;
+            }
+            findings.record(entry.rule, None, &Spot::new(Place::Missing(path, name)), plan.least());
+            if rule.is_enforced() {
+                if !edits.json.is_empty() {
+                    edits.json.push(b',');
+                }
+                edits.json.extend_from_slice(member);
+                added.push(name);
+                *edited = true;
+            }
+        }
     }
 
     /// What a container as a whole becomes.
@@ -196,8 +221,9 @@ impl Judge for BodyJudge {
             return Entry::Enter;
         }
         self.gather(node.hits, |_| true, false);
-        let mut seen = std::mem::take(&mut self.seen);
-        let plan = self.plan.clone();
+        let Self { plan, findings, seen, .. } = self;
+        let spot = Spot::new(Place::Json(node.path));
+        let mut record = |rule| findings.record(rule, None, &spot, plan.least());
         let (mut claims, mut whole, mut stop) = (0, None, None);
         // What stays in `seen` reaches down to the children.
         seen.retain(|seen| {
@@ -206,10 +232,10 @@ impl Judge for BodyJudge {
             match (rule.look, rule.deed) {
                 (Look::Detect { .. }, _) => return true,
                 (Look::Value, Deed::Block) if seen.own => {
-                    self.record(seen.rule, node.path);
+                    record(seen.rule);
                     stop = rule.is_enforced().then_some(seen.rule);
                 }
-                (Look::Value, Deed::Log) if seen.own && is_free => self.record(seen.rule, node.path),
+                (Look::Value, Deed::Log) if seen.own && is_free => record(seen.rule),
                 (Look::Value, Deed::Block | Deed::Log | Deed::Rename) => {}
                 (Look::Value, Deed::Allow | Deed::Part | Deed::Whole) if !is_free => {}
                 (Look::Value, Deed::Part) => {
@@ -218,7 +244,7 @@ impl Judge for BodyJudge {
                 }
                 (Look::Value, Deed::Allow | Deed::Whole) => {
                     if seen.own {
-                        self.record(seen.rule, node.path);
+                        record(seen.rule);
                     }
                     rule.group.claim(&mut claims);
                     if rule.deed == Deed::Whole && rule.is_enforced() {
@@ -230,8 +256,7 @@ impl Judge for BodyJudge {
             }
             false
         });
-        self.frames.open(depth, container, context, gone || whole.is_some(), seen.iter().map(|seen| seen.rule));
-        self.seen = seen;
+        self.frames.open(depth, container, context, gone || whole.is_some(), self.seen.iter().map(|seen| seen.rule));
         self.blocked = stop;
         match (stop, whole) {
             (Some(_), _) => Entry::Stop,
@@ -244,29 +269,9 @@ impl Judge for BodyJudge {
     }
 
     fn leave(&mut self, path: &Path, missing: &[EntryId], edits: &mut Edits) {
-        self.frames.unwind(path.depth() + 1);
-        if !self.frames.gone() {
-            let plan = self.plan.clone();
-            let mut added: Vec<&str> = Vec::new();
-            for entry in missing.iter().filter_map(|entry| plan.entry(*entry)) {
-                let (Some(rule), Some((name, member))) = (plan.judging(entry.rule), &entry.member) else { continue };
-                let above = self.frames.reaching().iter().take_while(|above| **above < entry.rule);
-                let is_allowed = above.filter_map(|above| plan.judging(*above)).any(|above| {
-                    above.deed == Deed::Allow && above.look == Look::Value && rule.group.is_bound_by(above.group.bits())
-                });
-                if is_allowed || added.contains(&&**name) {
-                    continue;
-                }
-                self.findings.record(entry.rule, None, &Spot::new(Place::Missing(path, name)), plan.least());
-                if rule.is_enforced() {
-                    if !edits.json.is_empty() {
-                        edits.json.push(b',');
-                    }
-                    edits.json.extend_from_slice(member);
-                    added.push(name);
-                    self.edited = true;
-                }
-            }
+        if !missing.is_empty() {
+            self.frames.unwind(path.depth() + 1);
+            self.add_missing(path, missing, edits);
         }
         self.frames.unwind(path.depth());
     }
@@ -294,72 +299,5 @@ impl Judge for BodyJudge {
             }
         }
         Some(self.bench.decided)
-    }
-}
-
-impl BodyJudge {
-    /// How a long string is to be read. Simple cases need not hold it; wherever the order of claims depends on the content,
-    /// it is held whole and judged like any other.
-    fn long_answer(&mut self, seen: &[Seen], path: &Path, edits: &mut Edits) -> Long {
-        let plan = self.plan.clone();
-        let gone = self.frames.gone();
-        let (mut claims, mut act, mut notes) = (0, None, Vec::new());
-        let mut needs_whole = false;
-        self.long.0.clear();
-        for seen in seen {
-            let Some(rule) = plan.judging(seen.rule) else { continue };
-            let is_free = !gone && !rule.group.is_bound_by(claims);
-            match (rule.look, rule.deed) {
-                (Look::Detect { .. }, deed) => {
-                    if is_free || deed == Deed::Block {
-                        self.long.0.push(*seen);
-                        needs_whole |= deed == Deed::Whole;
-                    }
-                }
-                (Look::Value, Deed::Block) if seen.own => {
-                    self.record(seen.rule, path);
-                    if rule.is_enforced() {
-                        self.blocked = Some(seen.rule);
-                        return Long::Stop;
-                    }
-                }
-                (Look::Value, Deed::Log) if seen.own && is_free => notes.push(seen.rule),
-                (Look::Value, Deed::Block | Deed::Log | Deed::Rename) => {}
-                (Look::Value, Deed::Allow | Deed::Part | Deed::Whole) if !is_free => {}
-                (Look::Value, Deed::Allow | Deed::Part | Deed::Whole) => {
-                    if seen.own || rule.deed == Deed::Part {
-                        notes.push(seen.rule);
-                    }
-                    rule.group.claim(&mut claims);
-                    if rule.is_enforced() {
-                        act = Some(rule);
-                    }
-                    needs_whole |= !self.long.0.is_empty();
-                }
-            }
-        }
-        let detects = !self.long.0.is_empty();
-        let answer = match act.map(|rule| &rule.action) {
-            _ if needs_whole || act.is_some() && detects => Long::Whole,
-            None if detects => Long::Windows,
-            None | Some(Action::Allow) => Long::Pass,
-            Some(Action::Mask(_)) => Long::Whole,
-            Some(Action::Redact(redact)) => {
-                write::redacted_json(redact, None, &mut edits.text, &mut edits.json);
-                Long::Replace
-            }
-            Some(Action::Replace(json) | Action::Set(json)) => {
-                edits.json.extend_from_slice(json.as_bytes());
-                Long::Replace
-            }
-            Some(Action::Remove | Action::Log | Action::Rename(_) | Action::Block(_)) => Long::Remove,
-        };
-        if answer != Long::Whole {
-            for rule in notes {
-                self.record(rule, path);
-            }
-            self.edited |= matches!(answer, Long::Replace | Long::Remove);
-        }
-        answer
     }
 }

@@ -3,6 +3,7 @@
 
 mod frames;
 mod judge;
+mod long;
 mod write;
 
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 use crate::actions::{Action, Mask, Redact, push_json_string};
 use crate::content::json::{Edit, Edits, Scalar, Splice};
 use crate::pii::EntityId;
+use crate::policy::case::Span;
 use crate::policy::plan::Plan;
-use crate::policy::value::Span;
 
 /// The action of `rule` on a whole scalar.
 pub(super) fn whole(plan: &Plan, rule: u16, entity: Option<EntityId>, value: Scalar<'_>, edits: &mut Edits) -> Edit {

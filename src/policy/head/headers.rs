@@ -2,8 +2,8 @@
 
 use super::{HeadJudge, Judged};
 use crate::pii::{Context, EntityId};
+use crate::policy::case::Outcome;
 use crate::policy::place::{Place, Spot};
-use crate::policy::value::Outcome;
 use crate::policy::{Findings, Plan};
 
 /// One header field that is to change.

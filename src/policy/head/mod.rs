@@ -8,11 +8,12 @@ mod query;
 pub use headers::{HeaderChange, HeaderEdit};
 
 use super::Verdict;
+use super::case::{Case, Outcome, Seen, Subject};
 use super::finding::Findings;
 use super::name::any_matches;
 use super::place::Spot;
 use super::plan::{HeadPlan, Plan};
-use super::value::{Bench, Case, Outcome, Seen, Subject};
+use super::value::Bench;
 use crate::actions::Block;
 use crate::pii::Context;
 

@@ -4,8 +4,8 @@
 use super::percent::{Decoded, push_encoded};
 use super::{HeadJudge, Judged};
 use crate::pii::Context;
+use crate::policy::case::Outcome;
 use crate::policy::place::{Place, Spot};
-use crate::policy::value::Outcome;
 use crate::policy::{Findings, Plan};
 
 /// What an upstream may take for the end of a segment, encoded or not.

@@ -4,8 +4,8 @@ use super::percent::{Decoded, push_encoded};
 use super::{HeadJudge, Judged};
 use crate::actions::Action;
 use crate::pii::Context;
+use crate::policy::case::{Outcome, Span};
 use crate::policy::place::{Place, Spot};
-use crate::policy::value::{Outcome, Span};
 use crate::policy::{Findings, Plan};
 
 impl Plan {
