@@ -214,7 +214,9 @@ mod tests {
 
     #[test]
     fn scales_are_round() {
-        for (value, top) in [(0.0, 1.0), (0.3, 0.4), (1.0, 1.0), (1.1, 2.0), (43.0, 50.0), (640.0, 800.0), (801.0, 1_000.0)] {
+        for (value, top) in
+            [(0.0, 1.0), (0.3, 0.4), (1.0, 1.0), (1.1, 2.0), (43.0, 50.0), (640.0, 800.0), (801.0, 1_000.0)]
+        {
             assert!((nice(value) - top).abs() < 1e-9, "{value}: {}", nice(value));
         }
     }
@@ -244,7 +246,10 @@ mod tests {
         };
         let chart = plan.draw();
         assert_eq!(chart.scale, ["4", "2", "0"]);
-        assert_eq!(chart.rows, [("1 s ago".into(), vec!["–".into(), "2".into()]), ("2 s ago".into(), vec!["1".into(), "3".into()])]);
+        assert_eq!(
+            chart.rows,
+            [("1 s ago".into(), vec!["–".into(), "2".into()]), ("2 s ago".into(), vec!["1".into(), "3".into()])]
+        );
         let html = chart.render().unwrap();
         assert!(html.contains("a&#60;b") && !html.contains("a<b"), "{html}");
     }

@@ -39,7 +39,8 @@ struct Shell<'a> {
 }
 
 /// The sections of the navigation.
-const SECTIONS: [(&str, &str); 4] = [("Overview", "/"), ("Audit", "/audit"), ("Rules", "/rules"), ("System", "/system")];
+const SECTIONS: [(&str, &str); 4] =
+    [("Overview", "/"), ("Audit", "/audit"), ("Rules", "/rules"), ("System", "/system")];
 
 impl Shell<'_> {
     fn sections(&self) -> [(&'static str, &'static str); 4] {

@@ -122,10 +122,8 @@ fn findings(snapshot: &Snapshot, now: Timestamp) -> Chart {
         Some(found as f64 * 60.0 / point.seconds.max(1) as f64)
     };
     let named: Vec<&str> = totals.iter().take(MOST_ENTITIES).map(|(name, _)| *name).collect();
-    let mut all: Vec<Series> = named
-        .iter()
-        .map(|name| series(&entity(name), snapshot, |point| of(point, &|other| other == *name)))
-        .collect();
+    let mut all: Vec<Series> =
+        named.iter().map(|name| series(&entity(name), snapshot, |point| of(point, &|other| other == *name))).collect();
     if totals.len() > named.len() {
         all.push(series("others", snapshot, |point| of(point, &|other| !named.contains(&other))));
     }
