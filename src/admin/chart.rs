@@ -85,7 +85,8 @@ pub(super) struct Plan<'a> {
 
 impl Plan<'_> {
     pub(super) fn draw(self) -> Chart {
-        let top = nice(self.highest());
+        let highest = self.highest();
+        let top = nice(highest);
         let room = self.room.max(self.moments.len()).max(1);
         let step = WIDTH / room as f64;
         let first = room - self.moments.len();
@@ -116,7 +117,8 @@ impl Plan<'_> {
             title: self.title,
             shapes,
             legend: legend.collect(),
-            scale: [top, top / 2.0, 0.0].map(self.format),
+            // An empty chart has no scale: invented numbers would look measured.
+            scale: [top, top / 2.0, 0.0].map(|value| if highest > 0.0 { (self.format)(value) } else { String::new() }),
             columns,
             head: self.series.iter().map(|series| series.name.clone()).collect(),
             rows,
@@ -140,6 +142,10 @@ impl Plan<'_> {
     fn lines(&self, x: &dyn Fn(usize) -> f64, y: &dyn Fn(f64) -> f64) -> Vec<Shape> {
         let mut shapes = Vec::new();
         for (position, series) in self.series.iter().enumerate() {
+            // A curve along the ground says nothing and covers the others.
+            if position > 0 && series.values.iter().flatten().all(|value| *value <= 0.0) {
+                continue;
+            }
             let runs = runs(&series.values);
             if position == 0 && self.style == Style::Area {
                 let mut d = String::new();

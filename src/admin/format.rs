@@ -1,5 +1,7 @@
 //! Numbers, times and strangers' text as people read them. Pure; it refuses to know where they are shown.
 
+use std::fmt::Write;
+
 use jiff::Timestamp;
 
 /// What stands where there is no data.
@@ -40,7 +42,7 @@ pub(super) fn percent(part: u64, whole: u64) -> String {
         return NOTHING.into();
     }
     match part as f64 * 100.0 / whole as f64 {
-        p if p == 0.0 => "0".into(),
+        0.0 => "0".into(),
         p if p < 0.01 => "<0.01".into(),
         p if p < 1.0 => format!("{p:.2}"),
         p if p >= 100.0 => "100".into(),
@@ -101,6 +103,16 @@ pub(super) fn moment(time: Timestamp, now: Timestamp) -> String {
     let (day, today) = (time.strftime("%F").to_string(), now.strftime("%F").to_string());
     let clock = time.strftime("%H:%M:%S");
     if day == today { format!("{clock} UTC") } else { format!("{day} {clock} UTC") }
+}
+
+/// Bytes as hex digits.
+pub(super) fn hex(bytes: impl IntoIterator<Item = u8>) -> String {
+    let mut out = String::new();
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        write!(out, "{byte:02x}").ok();
+    }
+    out
 }
 
 /// Text from outside, for display: at most `cap` characters, with everything that could hide, reorder or forge what is

@@ -177,7 +177,7 @@ pub(super) fn record(seq: u64) -> Stored {
         reason: "content type is not one that rules can read".into(),
         decision: "pass".into(),
     };
-    let time = Timestamp::now().checked_sub(SignedDuration::from_millis(730 * (200 - seq as i64))).unwrap();
+    let time = Timestamp::now().checked_sub(SignedDuration::from_millis(730 * (200 - seq.cast_signed()))).unwrap();
     let method = if blocked { "POST" } else { "GET" };
     Stored {
         seq,

@@ -420,7 +420,11 @@ async fn the_overview_is_quick() {
 #[ignore = "serves a dashboard to look at"]
 async fn look_at_it() {
     let address: std::net::SocketAddr = std::env::var("FIELDGATE_LOOK").unwrap().parse().unwrap();
-    let state = if std::env::var_os("FIELDGATE_LOOK_EMPTY").is_some() { empty() } else { AdminState { stats: busy(3_725), ..full() } };
+    let state = if std::env::var_os("FIELDGATE_LOOK_EMPTY").is_some() {
+        empty()
+    } else {
+        AdminState { stats: busy(1_000), ..full() }
+    };
     let stats = state.stats.clone();
     let _busy = [stats.worker(0).begin(None), stats.worker(1).begin(None)];
     let is_idle = stats.snapshot(Window::Day).requests_ever == 0;
