@@ -3,6 +3,7 @@
 pub mod actions;
 pub mod admin;
 pub mod audit;
+pub mod cli;
 pub mod content;
 pub mod pii;
 pub mod policy;
