@@ -118,7 +118,8 @@ impl Plan<'_> {
             shapes,
             legend: legend.collect(),
             // An empty chart has no scale: invented numbers would look measured.
-            scale: [top, top / 2.0, 0.0].map(|value| if highest > 0.0 { (self.format)(value) } else { String::new() }),
+            scale: [top, top / 2.0, 0.0]
+                .map(|value| if highest > 0.0 { short(&(self.format)(value)) } else { String::new() }),
             columns,
             head: self.series.iter().map(|series| series.name.clone()).collect(),
             rows,
@@ -214,6 +215,13 @@ fn nice(value: f64) -> f64 {
     step.unwrap_or(10.0) * power
 }
 
+/// `20.0 ms` as `20 ms`: the scale's values are round.
+fn short(label: &str) -> String {
+    let (number, unit) = label.split_once(' ').map_or((label, ""), |(number, unit)| (number, unit));
+    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    if unit.is_empty() { number.to_owned() } else { format!("{number} {unit}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,6 +232,15 @@ mod tests {
             [(0.0, 1.0), (0.3, 0.4), (1.0, 1.0), (1.1, 2.0), (43.0, 50.0), (640.0, 800.0), (801.0, 1_000.0)]
         {
             assert!((nice(value) - top).abs() < 1e-9, "{value}: {}", nice(value));
+        }
+    }
+
+    #[test]
+    fn labels_are_short() {
+        for (label, shown) in
+            [("20.0 ms", "20 ms"), ("0.50", "0.5"), ("100", "100"), ("1,000", "1,000"), ("0 µs", "0 µs")]
+        {
+            assert_eq!(short(label), shown);
         }
     }
 

@@ -53,7 +53,7 @@ fn rate(snapshot: &Snapshot, now: Timestamp) -> Chart {
         "No requests in this window.".into()
     } else {
         format!(
-            "{} requests a second on average, {} at most; {} % errors, {} blocked.",
+            "{} requests a second on average, {} at most; {}\u{a0}% errors, {} blocked.",
             decimal(snapshot.per_second(all.requests)),
             decimal(fastest),
             percent(all.errors, all.requests),
