@@ -17,6 +17,7 @@
   let watchdog = 0;
 
   const word = document.createElement("span");
+  word.setAttribute("role", "status");
   const toggle = document.createElement("button");
   toggle.type = "button";
   toggle.className = "quiet";

@@ -22,7 +22,7 @@ pub(super) struct Urls {
 }
 
 fn hash(content: &str) -> String {
-    Sha256::digest(content).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    super::format::hex(Sha256::digest(content).into_iter().take(6))
 }
 
 pub(super) fn urls() -> &'static Urls {

@@ -85,7 +85,8 @@ pub(super) struct Plan<'a> {
 
 impl Plan<'_> {
     pub(super) fn draw(self) -> Chart {
-        let top = nice(self.highest());
+        let highest = self.highest();
+        let top = nice(highest);
         let room = self.room.max(self.moments.len()).max(1);
         let step = WIDTH / room as f64;
         let first = room - self.moments.len();
@@ -116,7 +117,9 @@ impl Plan<'_> {
             title: self.title,
             shapes,
             legend: legend.collect(),
-            scale: [top, top / 2.0, 0.0].map(self.format),
+            // An empty chart has no scale: invented numbers would look measured.
+            scale: [top, top / 2.0, 0.0]
+                .map(|value| if highest > 0.0 { short(&(self.format)(value)) } else { String::new() }),
             columns,
             head: self.series.iter().map(|series| series.name.clone()).collect(),
             rows,
@@ -140,6 +143,10 @@ impl Plan<'_> {
     fn lines(&self, x: &dyn Fn(usize) -> f64, y: &dyn Fn(f64) -> f64) -> Vec<Shape> {
         let mut shapes = Vec::new();
         for (position, series) in self.series.iter().enumerate() {
+            // A curve along the ground says nothing and covers the others.
+            if position > 0 && series.values.iter().flatten().all(|value| *value <= 0.0) {
+                continue;
+            }
             let runs = runs(&series.values);
             if position == 0 && self.style == Style::Area {
                 let mut d = String::new();
@@ -208,14 +215,32 @@ fn nice(value: f64) -> f64 {
     step.unwrap_or(10.0) * power
 }
 
+/// `20.0 ms` as `20 ms`: the scale's values are round.
+fn short(label: &str) -> String {
+    let (number, unit) = label.split_once(' ').map_or((label, ""), |(number, unit)| (number, unit));
+    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    if unit.is_empty() { number.to_owned() } else { format!("{number} {unit}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn scales_are_round() {
-        for (value, top) in [(0.0, 1.0), (0.3, 0.4), (1.0, 1.0), (1.1, 2.0), (43.0, 50.0), (640.0, 800.0), (801.0, 1_000.0)] {
+        for (value, top) in
+            [(0.0, 1.0), (0.3, 0.4), (1.0, 1.0), (1.1, 2.0), (43.0, 50.0), (640.0, 800.0), (801.0, 1_000.0)]
+        {
             assert!((nice(value) - top).abs() < 1e-9, "{value}: {}", nice(value));
+        }
+    }
+
+    #[test]
+    fn labels_are_short() {
+        for (label, shown) in
+            [("20.0 ms", "20 ms"), ("0.50", "0.5"), ("100", "100"), ("1,000", "1,000"), ("0 µs", "0 µs")]
+        {
+            assert_eq!(short(label), shown);
         }
     }
 
@@ -244,7 +269,10 @@ mod tests {
         };
         let chart = plan.draw();
         assert_eq!(chart.scale, ["4", "2", "0"]);
-        assert_eq!(chart.rows, [("1 s ago".into(), vec!["–".into(), "2".into()]), ("2 s ago".into(), vec!["1".into(), "3".into()])]);
+        assert_eq!(
+            chart.rows,
+            [("1 s ago".into(), vec!["–".into(), "2".into()]), ("2 s ago".into(), vec!["1".into(), "3".into()])]
+        );
         let html = chart.render().unwrap();
         assert!(html.contains("a&#60;b") && !html.contains("a<b"), "{html}");
     }

@@ -1,5 +1,7 @@
 //! Numbers, times and strangers' text as people read them. Pure; it refuses to know where they are shown.
 
+use std::fmt::Write;
+
 use jiff::Timestamp;
 
 /// What stands where there is no data.
@@ -40,7 +42,7 @@ pub(super) fn percent(part: u64, whole: u64) -> String {
         return NOTHING.into();
     }
     match part as f64 * 100.0 / whole as f64 {
-        p if p == 0.0 => "0".into(),
+        0.0 => "0".into(),
         p if p < 0.01 => "<0.01".into(),
         p if p < 1.0 => format!("{p:.2}"),
         p if p >= 100.0 => "100".into(),
@@ -74,7 +76,11 @@ pub(super) fn bytes(n: u64) -> String {
     let mut value = n as f64;
     for unit in ["B", "KiB", "MiB", "GiB"] {
         if value < 1_000.0 {
-            return if value < 10.0 && unit != "B" { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") };
+            return if value < 10.0 && unit != "B" {
+                format!("{value:.1} {unit}")
+            } else {
+                format!("{value:.0} {unit}")
+            };
         }
         value /= 1_024.0;
     }
@@ -97,6 +103,16 @@ pub(super) fn moment(time: Timestamp, now: Timestamp) -> String {
     let (day, today) = (time.strftime("%F").to_string(), now.strftime("%F").to_string());
     let clock = time.strftime("%H:%M:%S");
     if day == today { format!("{clock} UTC") } else { format!("{day} {clock} UTC") }
+}
+
+/// Bytes as hex digits.
+pub(super) fn hex(bytes: impl IntoIterator<Item = u8>) -> String {
+    let mut out = String::new();
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        write!(out, "{byte:02x}").ok();
+    }
+    out
 }
 
 /// Text from outside, for display: at most `cap` characters, with everything that could hide, reorder or forge what is
@@ -122,7 +138,10 @@ pub(super) fn visible(text: &str, cap: usize) -> String {
 /// Controls, line and paragraph separators, direction marks, and characters without width.
 fn deceives(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}' | '\u{feff}')
+        || matches!(
+            c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}' | '\u{feff}'
+        )
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}')
         || matches!(c, '\u{e0000}'..='\u{e007f}')
 }
@@ -136,9 +155,14 @@ mod tests {
         for (n, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
             assert_eq!(count(n), text);
         }
-        for (us, text) in
-            [(0, "0 µs"), (840, "840 µs"), (1_240, "1.24 ms"), (12_400, "12.4 ms"), (124_000, "124 ms"), (1_200_000, "1.20 s")]
-        {
+        for (us, text) in [
+            (0, "0 µs"),
+            (840, "840 µs"),
+            (1_240, "1.24 ms"),
+            (12_400, "12.4 ms"),
+            (124_000, "124 ms"),
+            (1_200_000, "1.20 s"),
+        ] {
             assert_eq!(latency(us), text);
         }
         for (part, whole, text) in [(0, 0, "–"), (0, 5, "0"), (1, 100_000, "<0.01"), (1, 3, "33.3"), (5, 5, "100")] {

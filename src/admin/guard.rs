@@ -64,7 +64,7 @@ const COOKIE_NAME: &str = "fieldgate_admin";
 /// What the cookie holds: never the token itself, so that a leaked cookie jar does not open `/metrics` elsewhere.
 pub(super) fn session(token: &Sensitive<String>) -> String {
     let digest = Sha256::new().chain_update(b"fieldgate dashboard session\0").chain_update(token.expose()).finalize();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    super::format::hex(digest)
 }
 
 /// `Set-Cookie` that signs in, or out without a session.

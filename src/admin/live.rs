@@ -93,8 +93,7 @@ pub(super) async fn stream(State(admin): State<Arc<Admin>>, Query(wanted): Query
         // The sender goes when the process drains; the stream then ends.
         fragments.changed().await.ok()?;
         let now = fragments.borrow_and_update().clone();
-        let fresh: String =
-            now.iter().filter(|one| !sent.contains(&one.hash)).map(|one| one.html.as_str()).collect();
+        let fresh: String = now.iter().filter(|one| !sent.contains(&one.hash)).map(|one| one.html.as_str()).collect();
         let sent = now.iter().map(|one| one.hash).collect();
         Some((Ok::<_, Infallible>(Event::default().event("tick").data(fresh)), (fragments, sent)))
     });

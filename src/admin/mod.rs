@@ -15,6 +15,7 @@ mod probes;
 mod state;
 #[cfg(test)]
 mod tests;
+mod trail;
 
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ use tower_http::csrf::CsrfLayer;
 
 pub use guard::Hosts;
 pub use state::{AdminState, AuditHealth, AuditView, Lifecycle, System};
+pub use trail::Trail;
 
 use live::Live;
 

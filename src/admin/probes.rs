@@ -36,6 +36,8 @@ pub(super) async fn metrics(State(admin): State<Arc<Admin>>) -> Response {
         rules_rejected: rules.rejected.is_some(),
         audit_pending_bytes: audit.pending_bytes,
         audit_last_seq: audit.last_seq,
+        audit_lost: audit.lost,
+        audit_refused: audit.refused,
         audit_failing: audit.failing.is_some(),
         ready: state.unready().is_none(),
     };

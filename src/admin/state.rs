@@ -54,6 +54,10 @@ pub struct AuditHealth {
     pub last_hash: String,
     /// Put down and not yet in the log, in bytes.
     pub pending_bytes: u64,
+    /// Exchanges that passed without a record, and records that could not be read back.
+    pub lost: u64,
+    /// Exchanges refused because there was no room for their record.
+    pub refused: u64,
     /// Why the log cannot be written, if so.
     pub failing: Option<String>,
     /// The last thing an operator should look into although writing goes on.

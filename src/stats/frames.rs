@@ -135,10 +135,13 @@ fn parts(window: Window) -> u64 {
     finer.map_or(1, |finer| window.frame_seconds() / finer.frame_seconds())
 }
 
+/// One of the two slices of a ring.
+type Half<'a, T> = std::slice::Iter<'a, Option<Box<T>>>;
+
 /// `Chain` does not know its length; charts need it.
 struct ExactChain<'a, T> {
     length: usize,
-    frames: std::iter::Chain<std::slice::Iter<'a, Option<Box<T>>>, std::slice::Iter<'a, Option<Box<T>>>>,
+    frames: std::iter::Chain<Half<'a, T>, Half<'a, T>>,
 }
 
 impl<'a, T> Iterator for ExactChain<'a, T> {

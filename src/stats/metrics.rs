@@ -37,6 +37,10 @@ pub struct Facts {
     pub audit_pending_bytes: u64,
     /// The newest record in the log.
     pub audit_last_seq: u64,
+    /// Exchanges that passed without a record.
+    pub audit_lost: u64,
+    /// Exchanges refused because there was no room for their record.
+    pub audit_refused: u64,
     /// Whether the log cannot be written.
     pub audit_failing: bool,
     /// Whether the process takes traffic.
@@ -228,6 +232,13 @@ impl Exposition {
         ];
         for (name, help, n) in gauges {
             encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&n)?;
+        }
+        let counters = [
+            ("fieldgate_audit_lost", "Exchanges that passed without a record", facts.audit_lost),
+            ("fieldgate_audit_refused", "Exchanges refused for want of room for their record", facts.audit_refused),
+        ];
+        for (name, help, n) in counters {
+            counter(&mut encoder.encode_descriptor(name, help, None, MetricType::Counter)?, &NO_LABELS, n)?;
         }
         let bytes = Some(&Unit::Bytes);
         let (name, help) = ("fieldgate_audit_pending", "Records not yet in the audit log");

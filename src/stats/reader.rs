@@ -120,7 +120,9 @@ impl Reader {
         for (pair, cells) in cells {
             let series = self.pairs.entry(pair).or_default();
             let mut counts = Counts::default();
-            cells.iter().for_each(|cell| counts.add(&read(cell)));
+            for cell in &cells {
+                counts.add(&read(cell));
+            }
             let grown = counts.since(&series.totals.counts);
             if grown.requests() == 0 {
                 continue;

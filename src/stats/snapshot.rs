@@ -151,12 +151,15 @@ impl Sum {
     }
 }
 
+/// Something under its name.
+type Named<T> = (Arc<str>, T);
+
 impl Reader {
     /// See [`Snapshot`].
     pub(super) fn snapshot(&self, window: Window, names: &Names, shards: &[Arc<Shard>]) -> Snapshot {
         let (closed, open) = window.filled(self.ticks);
         let (routes, upstreams) = self.tables(window, names);
-        let mut rare: Vec<Option<Rare>> = self.rare.closed(window).map(|frame| frame.cloned()).collect();
+        let mut rare: Vec<Option<Rare>> = self.rare.closed(window).map(Option::<&Rare>::cloned).collect();
         rare.push(self.rare.open(window, self.ticks));
         let total = Rare::merged(rare.iter().flatten());
         let mut all = Sum::default();
@@ -167,7 +170,7 @@ impl Reader {
             seconds: closed * window.frame_seconds() + open,
             all: all.figures(),
             routes,
-            upstreams: self.with_connections(upstreams, &total, names),
+            upstreams: self.with_connections(&upstreams, &total, names),
             findings: tallies(&total.findings, |id| self.findings.0.get(id).map(|(word, _)| *word)),
             outcomes: tallies(&total.outcomes, |id| self.outcomes.0.get(id).map(|(word, _)| (*word, ""))),
             refused: tallies(&total.refused, |id| {
@@ -228,7 +231,7 @@ impl Reader {
     }
 
     /// Figures per route and per upstream id. Each frame is decoded once.
-    fn tables(&self, window: Window, names: &Names) -> (Vec<(Arc<str>, Figures)>, BTreeMap<u16, Sum>) {
+    fn tables(&self, window: Window, names: &Names) -> (Vec<Named<Figures>>, BTreeMap<u16, Sum>) {
         let mut routes: Vec<(Arc<str>, Figures)> = Vec::new();
         let mut upstreams: BTreeMap<u16, Sum> = BTreeMap::new();
         let mut route: Option<(u16, Sum)> = None;
@@ -259,7 +262,7 @@ impl Reader {
 
     fn with_connections(
         &self,
-        sums: BTreeMap<u16, Sum>,
+        sums: &BTreeMap<u16, Sum>,
         rare: &Rare,
         names: &Names,
     ) -> Vec<(Arc<str>, UpstreamFigures)> {

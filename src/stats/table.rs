@@ -6,9 +6,12 @@ use std::sync::OnceLock;
 /// How far a key is looked for. With at most half of the slots used, a longer run practically never happens.
 const PROBES: usize = 32;
 
+/// Written once.
+type Slot<K, V> = OnceLock<Box<(K, V)>>;
+
 #[derive(Debug)]
 pub(super) struct Table<K, V> {
-    slots: Box<[OnceLock<Box<(K, V)>>]>,
+    slots: Box<[Slot<K, V>]>,
     overflow: OnceLock<Box<V>>,
 }
 

@@ -1,5 +1,6 @@
 //! Audit: the newest records, filtered by a GET form, paged by their number in the log.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use askama::Template;
@@ -175,7 +176,8 @@ fn encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            // Writing to a string cannot fail.
+            write!(out, "%{byte:02X}").ok();
         }
     }
     out

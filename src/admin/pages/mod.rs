@@ -31,6 +31,7 @@ struct Page<'a> {
 struct Shell<'a> {
     assets: &'static assets::Urls,
     title: &'a str,
+    sections: [(&'static str, &'static str); 4],
     section: &'static str,
     live: Option<String>,
     version: &'a str,
@@ -39,13 +40,8 @@ struct Shell<'a> {
 }
 
 /// The sections of the navigation.
-const SECTIONS: [(&str, &str); 4] = [("Overview", "/"), ("Audit", "/audit"), ("Rules", "/rules"), ("System", "/system")];
-
-impl Shell<'_> {
-    fn sections(&self) -> [(&'static str, &'static str); 4] {
-        SECTIONS
-    }
-}
+const SECTIONS: [(&str, &str); 4] =
+    [("Overview", "/"), ("Audit", "/audit"), ("Rules", "/rules"), ("System", "/system")];
 
 /// The body of a live view.
 pub(super) fn body(admin: &Admin, view: View) -> askama::Result<String> {
@@ -62,6 +58,7 @@ fn respond(admin: &Admin, status: StatusCode, page: &Page<'_>, body: askama::Res
         let shell = Shell {
             assets: assets::urls(),
             title: page.title,
+            sections: SECTIONS,
             section: page.section,
             live: page.live.map(View::url),
             version: &admin.state.system.version,

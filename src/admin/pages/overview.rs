@@ -152,7 +152,11 @@ fn covers(snapshot: &Snapshot) -> String {
     if snapshot.seconds < whole {
         return format!("since the start, {} ago", super::super::format::duration(snapshot.seconds));
     }
-    format!("over the last {}", spelled(snapshot.window))
+    match snapshot.window {
+        Window::Minute => "over the last minute".into(),
+        Window::Hour => "over the last hour".into(),
+        Window::Quarter | Window::Day => format!("over the last {}", spelled(snapshot.window)),
+    }
 }
 
 /// What an operator would want to be told first, in one sentence.
@@ -203,7 +207,7 @@ fn tiles(snapshot: &Snapshot) -> Vec<Tile> {
         Tile {
             title: "Errors",
             value: percent(all.errors, all.requests),
-            unit: "%",
+            unit: if all.requests == 0 { "" } else { "%" },
             note: if all.errors == 0 { "none failed".into() } else { format!("{} failed", count(all.errors)) },
             alarm: if all.errors * 20 > all.requests { "bad" } else { "" },
         },

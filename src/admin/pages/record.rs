@@ -151,7 +151,10 @@ mod tests {
     #[test]
     fn stretches_fill_the_bar_and_no_more() {
         let all = phases(Phases { request_us: 100, upstream_us: 700, response_us: 200, total_us: 1_000 });
-        assert_eq!(all.iter().map(|phase| (phase.x, phase.width)).collect::<Vec<_>>(), [(0, 100), (100, 700), (800, 200)]);
+        assert_eq!(
+            all.iter().map(|phase| (phase.x, phase.width)).collect::<Vec<_>>(),
+            [(0, 100), (100, 700), (800, 200)]
+        );
         // Phases that add up to more than the total, or nothing at all, still fit.
         let all = phases(Phases { request_us: 900, upstream_us: 900, response_us: 0, total_us: 1_000 });
         assert!(all.iter().all(|phase| phase.x + phase.width <= WIDTH));

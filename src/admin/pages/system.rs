@@ -27,6 +27,8 @@ struct Body<'a> {
     settings: Vec<(String, String)>,
     audit: AuditHealth,
     pending: String,
+    lost: String,
+    refused: String,
     seq: String,
 }
 
@@ -58,6 +60,8 @@ pub(super) fn body(admin: &Admin) -> askama::Result<String> {
         listen: &state.system.listen,
         settings: state.system.settings.iter().map(|(name, value)| (visible(name, 80), visible(value, 300))).collect(),
         pending: bytes(audit.pending_bytes),
+        lost: count(audit.lost),
+        refused: count(audit.refused),
         seq: count(audit.last_seq),
         audit,
     };

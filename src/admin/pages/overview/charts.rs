@@ -19,7 +19,7 @@ pub(super) fn draw(snapshot: &Snapshot, now: Timestamp) -> [Chart; 3] {
 /// When each moment ended, by the clock.
 fn moments(snapshot: &Snapshot, now: Timestamp) -> Vec<String> {
     let shape = if snapshot.window == Window::Day { "%H:%M UTC" } else { "%H:%M:%S UTC" };
-    let at = |point: &Point| now.checked_sub(SignedDuration::from_secs(point.age as i64)).unwrap_or(now);
+    let at = |point: &Point| now.checked_sub(SignedDuration::from_secs(point.age.cast_signed())).unwrap_or(now);
     snapshot.points.iter().map(|point| at(point).strftime(shape).to_string()).collect()
 }
 
@@ -33,8 +33,8 @@ fn times(window: Window) -> Vec<String> {
     times.iter().map(|time| (*time).to_owned()).collect()
 }
 
-fn per_second(point: &Point, n: u64) -> Option<f64> {
-    Some(n as f64 / point.seconds.max(1) as f64)
+fn per_second(point: &Point, n: u64) -> f64 {
+    n as f64 / point.seconds.max(1) as f64
 }
 
 fn series(name: &str, snapshot: &Snapshot, value: impl Fn(&Point) -> Option<f64>) -> Series {
@@ -48,12 +48,12 @@ fn room(snapshot: &Snapshot) -> usize {
 
 fn rate(snapshot: &Snapshot, now: Timestamp) -> Chart {
     let all = &snapshot.all;
-    let fastest = snapshot.points.iter().filter_map(|point| per_second(point, point.requests)).fold(0.0, f64::max);
+    let fastest = snapshot.points.iter().map(|point| per_second(point, point.requests)).fold(0.0, f64::max);
     let summary = if all.requests == 0 {
         "No requests in this window.".into()
     } else {
         format!(
-            "{} requests a second on average, {} at most; {} % errors, {} blocked.",
+            "{} requests a second on average, {} at most; {}\u{a0}% errors, {} blocked.",
             decimal(snapshot.per_second(all.requests)),
             decimal(fastest),
             percent(all.errors, all.requests),
@@ -66,9 +66,9 @@ fn rate(snapshot: &Snapshot, now: Timestamp) -> Chart {
         summary,
         style: Style::Area,
         series: vec![
-            series("requests", snapshot, |point| per_second(point, point.requests)),
-            series("blocked", snapshot, |point| per_second(point, point.blocked)),
-            series("errors", snapshot, |point| per_second(point, point.errors)),
+            series("requests", snapshot, |point| Some(per_second(point, point.requests))),
+            series("blocked", snapshot, |point| Some(per_second(point, point.blocked))),
+            series("errors", snapshot, |point| Some(per_second(point, point.errors))),
         ],
         moments: moments(snapshot, now),
         room: room(snapshot),
@@ -122,10 +122,8 @@ fn findings(snapshot: &Snapshot, now: Timestamp) -> Chart {
         Some(found as f64 * 60.0 / point.seconds.max(1) as f64)
     };
     let named: Vec<&str> = totals.iter().take(MOST_ENTITIES).map(|(name, _)| *name).collect();
-    let mut all: Vec<Series> = named
-        .iter()
-        .map(|name| series(&entity(name), snapshot, |point| of(point, &|other| other == *name)))
-        .collect();
+    let mut all: Vec<Series> =
+        named.iter().map(|name| series(&entity(name), snapshot, |point| of(point, &|other| other == *name))).collect();
     if totals.len() > named.len() {
         all.push(series("others", snapshot, |point| of(point, &|other| !named.contains(&other))));
     }
