@@ -277,6 +277,8 @@ impl admin::AuditView for Trail {
             pending_bytes: self.health.pending_bytes(),
             failing: self.health.failing(),
             alarm: self.health.alarm(),
+            lost: self.health.lost(),
+            refused: self.health.refused(),
         }
     }
 }
