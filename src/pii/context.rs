@@ -93,6 +93,9 @@ impl Left {
     /// Reads the words to the left of `start` in `text`; the nearest phrase with a meaning decides. One that speaks against
     /// must lead up to the candidate: no other word, line or number is between.
     pub fn of(text: &str, start: usize) -> Self {
+        if start == 0 {
+            return Self::Silent;
+        }
         let slice = scope(text, start);
         let words = Words::of(slice);
         let mut leads_up = true;

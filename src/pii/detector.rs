@@ -131,14 +131,14 @@ impl Detector {
         if marks.beyond_ascii && fold::is_needed(text, has_trigger) || marks.percent && has_trigger {
             return self.find_folded(text, context, found);
         }
-        Scan { detector: self, text, context, found }.run(marks);
+        Scan { detector: self, text, context, found, left: None }.run(marks);
     }
 
     #[cold]
     fn find_folded(&self, text: &str, context: Context, found: &mut Vec<Match>) {
         let (folded, base) = (FoldedText::of(text), found.len());
         let marks = Marks::of(folded.text.as_bytes());
-        Scan { detector: self, text: &folded.text, context, found }.run(marks);
+        Scan { detector: self, text: &folded.text, context, found, left: None }.run(marks);
         for one in found.get_mut(base..).unwrap_or_default() {
             (one.start, one.end) = (folded.start(one.start), folded.end(one.end));
         }
@@ -149,7 +149,7 @@ impl Detector {
     pub fn find_in_number(&self, lexeme: &str, context: Context, found: &mut Vec<Match>) {
         if self.reads_digits && lexeme.len() <= MAX_DIGITS && lexeme.bytes().all(|byte| byte.is_ascii_digit()) {
             let marks = Marks { digit: true, at: false, percent: false, beyond_ascii: false };
-            Scan { detector: self, text: lexeme, context, found }.run(marks);
+            Scan { detector: self, text: lexeme, context, found, left: None }.run(marks);
         }
     }
 
@@ -174,6 +174,8 @@ struct Scan<'a> {
     text: &'a str,
     context: Context,
     found: &'a mut Vec<Match>,
+    /// PERF: the words before the last candidate; several entities and longer candidates share them.
+    left: Option<(usize, Left)>,
 }
 
 impl Scan<'_> {
@@ -264,7 +266,7 @@ impl Scan<'_> {
         let Sighting { start, end, evidence } = seen;
         let support = if evidence.depends_on_support() {
             let covers = covers_value(end - start, self.text.len());
-            match self.context.support(&Left::of(self.text, start), entity, covers) {
+            match self.context.support(&self.left_of(start), entity, covers) {
                 Support::Neutral if hangs_on_word => Support::Against,
                 support @ (Support::For | Support::Neutral | Support::Against) => support,
             }
@@ -273,6 +275,19 @@ impl Scan<'_> {
         };
         if let Some(confidence) = evidence.weigh(support) {
             self.found.push(Match { entity, start, end, confidence });
+        }
+    }
+}
+
+impl Scan<'_> {
+    fn left_of(&mut self, start: usize) -> Left {
+        match self.left {
+            Some((at, left)) if at == start => left,
+            Some(_) | None => {
+                let left = Left::of(self.text, start);
+                self.left = Some((start, left));
+                left
+            }
         }
     }
 }

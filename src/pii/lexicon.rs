@@ -99,6 +99,7 @@ enum Case {
 
 impl Words {
     /// The words of `name`: split at case changes, digits, and everything that is not a letter. The first 16 count.
+    #[inline]
     pub fn of(name: &str) -> Self {
         let mut words = Self { hashes: [0; MAX_WORDS + 1], lengths: [0; MAX_WORDS + 1], count: 0 };
         let (mut hash, mut length) = (0_u64, 0_u32);

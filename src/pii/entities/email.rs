@@ -58,6 +58,10 @@ const MAX_USER_INFO: usize = 128;
 
 fn read(text: &str, at: usize) -> Option<Sighting> {
     let (before, after) = (text.get(..at)?, text.get(at + 1..)?);
+    // PERF: most bare `@` end here.
+    if !after.starts_with(|first: char| first == '[' || first.is_alphanumeric()) {
+        return None;
+    }
     let (domain, evidence) = domain(after)?;
     let end = at + 1 + domain;
     let start = quoted_local(before).or_else(|| local(before, end == text.len()))?;

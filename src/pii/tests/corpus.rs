@@ -150,15 +150,12 @@ fn score() {
                 .iter()
                 .enumerate()
                 .find(|(at, seen)| !used.contains(at) && seen.2 == one.2 && overlap(one, seen) >= 0.5);
-            match hit {
-                Some((at, _)) => {
-                    used.insert(at);
-                    counts.entry(one.2.clone()).or_default()[0] += 1;
-                }
-                None => {
-                    counts.entry(one.2.clone()).or_default()[2] += 1;
-                    show("missed", one);
-                }
+            if let Some((at, _)) = hit {
+                used.insert(at);
+                counts.entry(one.2.clone()).or_default()[0] += 1;
+            } else {
+                counts.entry(one.2.clone()).or_default()[2] += 1;
+                show("missed", one);
             }
         }
         for (at, seen) in found.iter().enumerate() {
