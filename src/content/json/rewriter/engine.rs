@@ -183,7 +183,14 @@ impl Engine {
                 Expect::Text => self.text(run)?,
                 Expect::Window => self.windows(run)?,
                 Expect::Skip => self.skip(run)?,
-                _ => self.token(run)?,
+                Expect::Value
+                | Expect::FirstElement
+                | Expect::Element
+                | Expect::FirstKey
+                | Expect::Key
+                | Expect::Colon
+                | Expect::After
+                | Expect::End => self.token(run)?,
             };
             if flow == Flow::Wait {
                 break;
@@ -204,27 +211,35 @@ impl Engine {
         let Some(&byte) = run.input.get(self.pos) else { return Ok(Flow::Wait) };
         match (self.expect, byte) {
             (Expect::Value, _) => self.value(run, byte),
-            (Expect::FirstElement, b']') | (Expect::FirstKey, b'}') => self.close(run),
+            (Expect::FirstElement, b']') | (Expect::FirstKey, b'}') | (Expect::After, b'}' | b']') => self.close(run),
             (Expect::FirstElement | Expect::Element, _) => self.element(run, byte),
             (Expect::FirstKey | Expect::Key, b'"') => self.key(run),
             (Expect::FirstKey | Expect::Key, _) => Err(self.malformed(self.pos, "expected a key")),
             (Expect::Colon, b':') => {
-                self.pos += 1;
-                self.space = self.pos;
-                self.expect = Expect::Value;
+                self.colon();
                 Ok(Flow::Go)
             }
             (Expect::Colon, _) => Err(self.malformed(self.pos, "expected a colon")),
             (Expect::After, b',') => {
                 self.comma();
-                Ok(Flow::Go)
+                match (self.expect, run.input.get(self.pos)) {
+                    (Expect::Key, Some(b'"')) => self.key(run),
+                    _ => Ok(Flow::Go),
+                }
             }
-            (Expect::After, b'}' | b']') => self.close(run),
             (Expect::After, _) => Err(self.malformed(self.pos, "expected a comma or the container's end")),
             (Expect::End | Expect::Text | Expect::Window | Expect::Skip, _) => {
                 Err(self.malformed(self.pos, "something after the value"))
             }
         }
+    }
+
+    /// The colon at `pos`.
+    #[inline]
+    pub(super) fn colon(&mut self) {
+        self.pos += 1;
+        self.space = self.pos;
+        self.expect = Expect::Value;
     }
 
     fn element<J: Judge>(&mut self, run: &mut Run<'_, J>, byte: u8) -> Result<Flow, Fault> {
@@ -244,7 +259,7 @@ impl Engine {
         self.cursor.state(run.program, self.child)
     }
 
-    fn value<J: Judge>(&mut self, run: &mut Run<'_, J>, byte: u8) -> Result<Flow, Fault> {
+    pub(super) fn value<J: Judge>(&mut self, run: &mut Run<'_, J>, byte: u8) -> Result<Flow, Fault> {
         if !run.wants && self.state(run).silent {
             self.keep(run);
             self.expect = Expect::Skip;
@@ -292,6 +307,7 @@ impl Engine {
     }
 
     /// What the string that was just found says.
+    #[inline]
     pub(super) fn decoded<'a>(&self, raw: &'a [u8], scratch: &'a mut String) -> &'a str {
         if !self.escaped {
             return string::as_text(raw);
@@ -403,6 +419,7 @@ impl Engine {
     }
 
     /// A value has ended at `pos`.
+    #[inline]
     pub(super) fn after_value(&mut self) {
         self.space = self.pos;
         if self.stack.is_empty() {
@@ -414,6 +431,7 @@ impl Engine {
     }
 
     /// Finds the end of the string at `pos`.
+    #[inline]
     pub(super) fn string_end<J>(&mut self, run: &Run<'_, J>, limit: usize) -> Result<Found, Fault> {
         let start = self.pos;
         // One byte more than content and quotes: a longer string shows itself there, however the chunks fall.
