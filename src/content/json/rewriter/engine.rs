@@ -3,10 +3,11 @@
 //! search stopped.
 
 use crate::content::json::selector::{Cursor, Program, State, StateId};
-use crate::content::json::string::{self, Flaw, Scan};
+use crate::content::json::string;
 use crate::content::json::{Container, Edit, Edits, Entry, EntryId, Fault, Judge, Limits, Node, Path, Scalar, lexer};
 
 use super::edit::{Cut, Rename};
+use super::ends::Found;
 use super::frame::{Frame, Names};
 use super::long::Window;
 use super::skip::Skip;
@@ -39,17 +40,6 @@ pub(super) enum Flow {
     Wait,
 }
 
-/// Where a token ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
-    /// At this index: of the closing quote, or behind the last byte of anything else.
-    End(usize),
-    /// Beyond what has arrived.
-    Wait,
-    /// Beyond the limit.
-    Long,
-}
-
 /// What a run over one chunk works with.
 pub(super) struct Run<'a, J> {
     pub(super) program: &'a Program,
@@ -68,7 +58,7 @@ pub(super) struct Run<'a, J> {
 pub(super) struct Engine {
     pub(super) limits: Limits,
     /// The body's offset of the input's first byte.
-    base: u64,
+    pub(super) base: u64,
     /// The next token.
     pub(super) pos: usize,
     /// How far the input is written (or cut).
@@ -80,7 +70,7 @@ pub(super) struct Engine {
     /// How far the search for the end of the token at `pos` has come, 0 when it has not begun.
     pub(super) scanned: usize,
     /// Whether that search passed an escape.
-    escaped: bool,
+    pub(super) escaped: bool,
     /// How long the string at `pos` may be.
     pub(super) string_limit: usize,
     pub(super) expect: Expect,
@@ -428,73 +418,5 @@ impl Engine {
             self.path.pop();
             self.expect = Expect::After;
         }
-    }
-
-    /// Finds the end of the string at `pos`.
-    #[inline]
-    pub(super) fn string_end<J>(&mut self, run: &Run<'_, J>, limit: usize) -> Result<Found, Fault> {
-        let start = self.pos;
-        // One byte more than content and quotes: a longer string shows itself there, however the chunks fall.
-        let cap = start.saturating_add(limit).saturating_add(2);
-        let seen = run.input.get(..cap).unwrap_or(run.input);
-        if self.scanned <= start {
-            self.scanned = start + 1;
-            self.escaped = false;
-        }
-        match string::scan(seen, self.scanned, &mut self.escaped) {
-            Ok(Scan::End(quote)) => {
-                self.scanned = 0;
-                Ok(Found::End(quote))
-            }
-            Ok(Scan::More(_)) if seen.len() == cap => {
-                self.scanned = 0;
-                Ok(Found::Long)
-            }
-            Ok(Scan::More(safe)) => {
-                self.scanned = safe;
-                Ok(Found::Wait)
-            }
-            Err(flaw) => Err(self.flawed(flaw)),
-        }
-    }
-
-    /// Finds the end of the number at `pos`.
-    pub(super) fn number_end<J>(&mut self, run: &Run<'_, J>) -> Result<Found, Fault> {
-        let start = self.pos;
-        let end = lexer::number_end(run.input, self.scanned.max(start));
-        if end - start > self.limits.token {
-            return Err(self.oversize(start + self.limits.token, "number"));
-        }
-        if end == run.input.len() && !run.last {
-            self.scanned = end;
-            return Ok(Found::Wait);
-        }
-        self.scanned = 0;
-        if !lexer::is_number(run.input.get(start..end).unwrap_or_default()) {
-            return Err(self.malformed(start, "not a number"));
-        }
-        Ok(Found::End(end))
-    }
-
-    /// Finds the end of the literal at `pos`.
-    pub(super) fn literal_end<J>(&self, run: &Run<'_, J>, first: u8) -> Result<Found, Fault> {
-        let rest = run.input.get(self.pos..).unwrap_or_default();
-        match lexer::literal(first) {
-            Some(word) if rest.starts_with(word) => Ok(Found::End(self.pos + word.len())),
-            Some(word) if !run.last && word.starts_with(rest) => Ok(Found::Wait),
-            _ => Err(self.malformed(self.pos, "expected a value")),
-        }
-    }
-
-    pub(super) fn malformed(&self, at: usize, what: &'static str) -> Fault {
-        Fault::Malformed { at: self.base + at as u64, what }
-    }
-
-    pub(super) fn flawed(&self, flaw: Flaw) -> Fault {
-        self.malformed(flaw.at, flaw.what)
-    }
-
-    pub(super) fn oversize(&self, at: usize, what: &'static str) -> Fault {
-        Fault::Oversize { at: self.base + at as u64, what }
     }
 }

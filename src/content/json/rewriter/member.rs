@@ -4,7 +4,8 @@ use crate::content::json::selector::Cursor;
 use crate::content::json::{Fault, Judge, KeyEdit, Node, string};
 
 use super::edit::Rename;
-use super::engine::{Engine, Expect, Flow, Found, Run};
+use super::ends::Found;
+use super::engine::{Engine, Expect, Flow, Run};
 use super::frame::{Frame, Why};
 
 const DUPLICATE: &str = "a selected key comes twice";

@@ -2,10 +2,11 @@
 //! make no difference, that what nobody touched is copied byte by byte, and that what it holds back is bounded by
 //! [`Limits`], whatever the body.
 //!
-//! In reading order: [`engine`] (the loop over tokens), [`member`] (keys, and what may not collide), [`edit`] (what is
+//! In reading order: [`engine`] (the loop over tokens), [`ends`] (where they end), [`member`] (keys, and what may not collide), [`edit`] (what is
 //! written, held and cut), [`long`] (strings beyond the window), [`skip`] (what no selector reaches), [`frame`] (the stack).
 
 mod edit;
+mod ends;
 mod engine;
 mod frame;
 mod long;
