@@ -196,6 +196,14 @@ pub(super) fn decode(raw: &[u8], text: &mut String) {
     }
 }
 
+/// As much of the bytes, from the start, as is UTF-8.
+pub(super) fn valid_start(bytes: &[u8]) -> &str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => as_text(bytes.get(..error.valid_up_to()).unwrap_or_default()),
+    }
+}
+
 /// The text of a scanned stretch without escapes.
 #[inline]
 pub(super) fn as_text(raw: &[u8]) -> &str {

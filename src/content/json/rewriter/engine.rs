@@ -46,11 +46,24 @@ pub(super) struct Run<'a, J> {
     pub(super) judge: &'a mut J,
     /// What is not written yet, then the chunk.
     pub(super) input: &'a [u8],
+    /// As much of `input` as was found to be UTF-8 at one go.
+    text: &'a str,
     /// Whether the body ends with `input`.
     pub(super) last: bool,
     pub(super) out: &'a mut Vec<u8>,
     /// [`Judge::wants_everything`].
     pub(super) wants: bool,
+}
+
+impl<'a, J> Run<'a, J> {
+    /// A stretch of the input that was scanned and holds no escapes.
+    #[inline]
+    pub(super) fn text(&self, start: usize, end: usize) -> &'a str {
+        match self.text.get(start..end) {
+            Some(text) => text,
+            None => string::as_text(self.input.get(start..end).unwrap_or_default()),
+        }
+    }
 }
 
 /// The state between two chunks. Every index is one into [`Run::input`].
@@ -149,17 +162,22 @@ impl Engine {
         }
     }
 
-    /// Reads `input` as far as it goes and writes no more than the edits demand; [`Engine::settle`] writes the rest.
+    /// Reads `input`, whose last `fresh` bytes are new, as far as it goes, and writes no more than the edits demand;
+    /// [`Engine::settle`] writes the rest.
     pub(super) fn run<J: Judge>(
         &mut self,
         program: &Program,
         judge: &mut J,
         input: &[u8],
+        fresh: usize,
         last: bool,
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         let wants = judge.wants_everything();
-        let mut run = Run { program, judge, input, last, out, wants };
+        // PERF: one check of a chunk costs a tenth of what a check of every string in it does. A long tail is not checked
+        // again for a few new bytes: that would be quadratic.
+        let text = if fresh.saturating_mul(4) >= input.len() { string::valid_start(input) } else { "" };
+        let mut run = Run { program, judge, input, text, last, out, wants };
         let result = self.read(&mut run);
         if self.cut.is_some() || self.lead {
             self.copied = self.copied.max(self.pos);
@@ -261,7 +279,7 @@ impl Engine {
             b'[' => self.open(run, Container::Array),
             b'-' | b'0'..=b'9' => match self.number_end(run)? {
                 Found::End(end) => {
-                    let text = string::as_text(run.input.get(self.pos..end).unwrap_or_default());
+                    let text = run.text(self.pos, end);
                     self.scalar(run, Scalar::Number(text), (self.pos, end), (self.pos, end))
                 }
                 Found::Wait | Found::Long => Ok(Flow::Wait),
@@ -286,9 +304,8 @@ impl Engine {
             Found::Long => self.long(run),
             Found::End(quote) => {
                 self.string_limit = self.limits.window;
-                let raw = run.input.get(start + 1..quote).unwrap_or_default();
                 let mut scratch = std::mem::take(&mut self.scratch);
-                let text = self.decoded(raw, &mut scratch);
+                let text = self.decoded(run, (start + 1, quote), &mut scratch);
                 let flow = self.scalar(run, Scalar::String(text), (start, quote + 1), (start + 1, quote));
                 self.scratch = scratch;
                 flow
@@ -298,12 +315,12 @@ impl Engine {
 
     /// What the string that was just found says.
     #[inline]
-    pub(super) fn decoded<'a>(&self, raw: &'a [u8], scratch: &'a mut String) -> &'a str {
+    pub(super) fn decoded<'a, J>(&self, run: &Run<'a, J>, content: (usize, usize), scratch: &'a mut String) -> &'a str {
         if !self.escaped {
-            return string::as_text(raw);
+            return run.text(content.0, content.1);
         }
         scratch.clear();
-        string::decode(raw, scratch);
+        string::decode(run.input.get(content.0..content.1).unwrap_or_default(), scratch);
         scratch
     }
 

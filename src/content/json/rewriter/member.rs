@@ -21,9 +21,8 @@ impl Engine {
             Found::Long => return Err(self.oversize(start + self.limits.token, "key")),
             Found::End(quote) => quote,
         };
-        let raw = run.input.get(start + 1..quote).unwrap_or_default();
         let mut scratch = std::mem::take(&mut self.scratch);
-        let key = self.decoded(raw, &mut scratch);
+        let key = self.decoded(run, (start + 1, quote), &mut scratch);
         let result = self.member(run, key, (start, quote + 1));
         self.scratch = scratch;
         result?;
