@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::audit::{Audit, AuditSettings, Health, Recent, Stored};
+use crate::audit::{Audit, AuditSettings};
 use crate::content::json;
 use crate::gateway::headers::Via;
 use crate::gateway::serve::{self, ConnectionLimits};
@@ -71,7 +71,7 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
         let state = admin::AdminState {
             stats: stats.clone(),
             rules: store.status(),
-            audit: Arc::new(Trail { recent: audit.recent(), health: audit.health() }),
+            audit: Arc::new(admin::Trail::of(&audit)),
             system: Arc::new(system_facts(settings, addresses)),
             lifecycle: lifecycle.clone(),
             token: settings.admin_token.clone(),
@@ -251,35 +251,6 @@ fn system_facts(settings: &Settings, addresses: Addresses) -> admin::System {
             .collect(),
         settings: settings.listing(),
         try_line: format!("curl -i http://{}/", addresses.listen),
-    }
-}
-
-/// What the dashboard sees of the audit trail.
-#[derive(Debug)]
-struct Trail {
-    recent: Recent,
-    health: Health,
-}
-
-impl admin::AuditView for Trail {
-    fn newest(&self, before: Option<u64>, limit: usize, is_wanted: &dyn Fn(&Stored) -> bool) -> Vec<Stored> {
-        self.recent.newest(before, limit, is_wanted)
-    }
-
-    fn by_id(&self, id: &str) -> Option<Stored> {
-        self.recent.by_id(id)
-    }
-
-    fn health(&self) -> admin::AuditHealth {
-        admin::AuditHealth {
-            last_seq: self.health.last_seq(),
-            last_hash: self.health.last_hash(),
-            pending_bytes: self.health.pending_bytes(),
-            failing: self.health.failing(),
-            alarm: self.health.alarm(),
-            lost: self.health.lost(),
-            refused: self.health.refused(),
-        }
     }
 }
 

@@ -1,5 +1,21 @@
 //! The JSON engine: one resumable pass over the bytes that copies what nobody touched and asks a [`Judge`] about the
 //! rest. It promises byte-exactness, bounded memory and any chunking; it refuses to know what a rule or a finding is.
+//!
+//! # What it takes for JSON
+//!
+//! RFC 8259, strictly: exactly one value, white space around it, nothing else. Where the RFC leaves a reader room, the engine
+//! decides for what every other reader understands the same way, because what was inspected must be what is read:
+//!
+//! - Numbers are copied as they are written, of any size and precision (up to [`Limits::token`]); none is ever computed.
+//! - Anything that is not UTF-8 is malformed wherever it stands: ISO 8859-1, UTF-16, overlong forms, encoded surrogates.
+//! - A byte order mark is malformed (RFC 8259 section 8.1 forbids writing one).
+//! - A lone surrogate escape is malformed, in keys and in values: readers differ in what they make of it.
+//! - `\u0000` and non-characters such as `\uffff` are ordinary characters.
+//! - Nesting is limited to [`Limits::depth`].
+//! - Duplicate keys pass, each occurrence judged on its own, unless a selector writes that name for a member of that very
+//!   object (or takes every member by a wildcard): then the body is malformed. Of the members that a wildcard takes, the first
+//!   65,536 over all open objects are remembered; a duplicate among later ones goes unreported, and both are judged all the
+//!   same. Where keys are watched for collisions with renamed ones, the same bound is [`Fault::Oversize`].
 
 mod lexer;
 mod path;

@@ -53,6 +53,7 @@ impl Path {
     }
 
     /// Goes down to a member.
+    #[inline]
     pub fn push_name(&mut self, name: &str) {
         self.steps.push(Step::Name(self.names.len()));
         self.names.push_str(name);
@@ -64,6 +65,7 @@ impl Path {
     }
 
     /// Goes back up one step.
+    #[inline]
     pub fn pop(&mut self) {
         if let Some(Step::Name(start)) = self.steps.pop() {
             self.names.truncate(start);

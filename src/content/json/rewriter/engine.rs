@@ -3,10 +3,11 @@
 //! search stopped.
 
 use crate::content::json::selector::{Cursor, Program, State, StateId};
-use crate::content::json::string::{self, Flaw, Scan};
+use crate::content::json::string;
 use crate::content::json::{Container, Edit, Edits, Entry, EntryId, Fault, Judge, Limits, Node, Path, Scalar, lexer};
 
 use super::edit::{Cut, Rename};
+use super::ends::Found;
 use super::frame::{Frame, Names};
 use super::long::Window;
 use super::skip::Skip;
@@ -39,23 +40,14 @@ pub(super) enum Flow {
     Wait,
 }
 
-/// Where a token ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
-    /// At this index: of the closing quote, or behind the last byte of anything else.
-    End(usize),
-    /// Beyond what has arrived.
-    Wait,
-    /// Beyond the limit.
-    Long,
-}
-
 /// What a run over one chunk works with.
 pub(super) struct Run<'a, J> {
     pub(super) program: &'a Program,
     pub(super) judge: &'a mut J,
     /// What is not written yet, then the chunk.
     pub(super) input: &'a [u8],
+    /// As much of `input` as was found to be UTF-8 at one go.
+    text: &'a str,
     /// Whether the body ends with `input`.
     pub(super) last: bool,
     pub(super) out: &'a mut Vec<u8>,
@@ -63,12 +55,23 @@ pub(super) struct Run<'a, J> {
     pub(super) wants: bool,
 }
 
+impl<'a, J> Run<'a, J> {
+    /// A stretch of the input that was scanned and holds no escapes.
+    #[inline]
+    pub(super) fn text(&self, start: usize, end: usize) -> &'a str {
+        match self.text.get(start..end) {
+            Some(text) => text,
+            None => string::as_text(self.input.get(start..end).unwrap_or_default()),
+        }
+    }
+}
+
 /// The state between two chunks. Every index is one into [`Run::input`].
 #[derive(Debug)]
 pub(super) struct Engine {
     pub(super) limits: Limits,
     /// The body's offset of the input's first byte.
-    base: u64,
+    pub(super) base: u64,
     /// The next token.
     pub(super) pos: usize,
     /// How far the input is written (or cut).
@@ -80,7 +83,7 @@ pub(super) struct Engine {
     /// How far the search for the end of the token at `pos` has come, 0 when it has not begun.
     pub(super) scanned: usize,
     /// Whether that search passed an escape.
-    escaped: bool,
+    pub(super) escaped: bool,
     /// How long the string at `pos` may be.
     pub(super) string_limit: usize,
     pub(super) expect: Expect,
@@ -159,17 +162,22 @@ impl Engine {
         }
     }
 
-    /// Reads `input` as far as it goes and writes no more than the edits demand; [`Engine::settle`] writes the rest.
+    /// Reads `input`, whose last `fresh` bytes are new, as far as it goes, and writes no more than the edits demand;
+    /// [`Engine::settle`] writes the rest.
     pub(super) fn run<J: Judge>(
         &mut self,
         program: &Program,
         judge: &mut J,
         input: &[u8],
+        fresh: usize,
         last: bool,
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         let wants = judge.wants_everything();
-        let mut run = Run { program, judge, input, last, out, wants };
+        // PERF: one check of a chunk costs a tenth of what a check of every string in it does. A long tail is not checked
+        // again for a few new bytes: that would be quadratic.
+        let text = if fresh.saturating_mul(4) >= input.len() { string::valid_start(input) } else { "" };
+        let mut run = Run { program, judge, input, text, last, out, wants };
         let result = self.read(&mut run);
         if self.cut.is_some() || self.lead {
             self.copied = self.copied.max(self.pos);
@@ -183,7 +191,14 @@ impl Engine {
                 Expect::Text => self.text(run)?,
                 Expect::Window => self.windows(run)?,
                 Expect::Skip => self.skip(run)?,
-                _ => self.token(run)?,
+                Expect::Value
+                | Expect::FirstElement
+                | Expect::Element
+                | Expect::FirstKey
+                | Expect::Key
+                | Expect::Colon
+                | Expect::After
+                | Expect::End => self.token(run)?,
             };
             if flow == Flow::Wait {
                 break;
@@ -204,27 +219,35 @@ impl Engine {
         let Some(&byte) = run.input.get(self.pos) else { return Ok(Flow::Wait) };
         match (self.expect, byte) {
             (Expect::Value, _) => self.value(run, byte),
-            (Expect::FirstElement, b']') | (Expect::FirstKey, b'}') => self.close(run),
+            (Expect::FirstElement, b']') | (Expect::FirstKey, b'}') | (Expect::After, b'}' | b']') => self.close(run),
             (Expect::FirstElement | Expect::Element, _) => self.element(run, byte),
             (Expect::FirstKey | Expect::Key, b'"') => self.key(run),
             (Expect::FirstKey | Expect::Key, _) => Err(self.malformed(self.pos, "expected a key")),
             (Expect::Colon, b':') => {
-                self.pos += 1;
-                self.space = self.pos;
-                self.expect = Expect::Value;
+                self.colon();
                 Ok(Flow::Go)
             }
             (Expect::Colon, _) => Err(self.malformed(self.pos, "expected a colon")),
             (Expect::After, b',') => {
                 self.comma();
-                Ok(Flow::Go)
+                match (self.expect, run.input.get(self.pos)) {
+                    (Expect::Key, Some(b'"')) => self.key(run),
+                    _ => Ok(Flow::Go),
+                }
             }
-            (Expect::After, b'}' | b']') => self.close(run),
             (Expect::After, _) => Err(self.malformed(self.pos, "expected a comma or the container's end")),
             (Expect::End | Expect::Text | Expect::Window | Expect::Skip, _) => {
                 Err(self.malformed(self.pos, "something after the value"))
             }
         }
+    }
+
+    /// The colon at `pos`.
+    #[inline]
+    pub(super) fn colon(&mut self) {
+        self.pos += 1;
+        self.space = self.pos;
+        self.expect = Expect::Value;
     }
 
     fn element<J: Judge>(&mut self, run: &mut Run<'_, J>, byte: u8) -> Result<Flow, Fault> {
@@ -244,7 +267,7 @@ impl Engine {
         self.cursor.state(run.program, self.child)
     }
 
-    fn value<J: Judge>(&mut self, run: &mut Run<'_, J>, byte: u8) -> Result<Flow, Fault> {
+    pub(super) fn value<J: Judge>(&mut self, run: &mut Run<'_, J>, byte: u8) -> Result<Flow, Fault> {
         if !run.wants && self.state(run).silent {
             self.keep(run);
             self.expect = Expect::Skip;
@@ -256,7 +279,7 @@ impl Engine {
             b'[' => self.open(run, Container::Array),
             b'-' | b'0'..=b'9' => match self.number_end(run)? {
                 Found::End(end) => {
-                    let text = string::as_text(run.input.get(self.pos..end).unwrap_or_default());
+                    let text = run.text(self.pos, end);
                     self.scalar(run, Scalar::Number(text), (self.pos, end), (self.pos, end))
                 }
                 Found::Wait | Found::Long => Ok(Flow::Wait),
@@ -281,9 +304,8 @@ impl Engine {
             Found::Long => self.long(run),
             Found::End(quote) => {
                 self.string_limit = self.limits.window;
-                let raw = run.input.get(start + 1..quote).unwrap_or_default();
                 let mut scratch = std::mem::take(&mut self.scratch);
-                let text = self.decoded(raw, &mut scratch);
+                let text = self.decoded(run, (start + 1, quote), &mut scratch);
                 let flow = self.scalar(run, Scalar::String(text), (start, quote + 1), (start + 1, quote));
                 self.scratch = scratch;
                 flow
@@ -292,12 +314,13 @@ impl Engine {
     }
 
     /// What the string that was just found says.
-    pub(super) fn decoded<'a>(&self, raw: &'a [u8], scratch: &'a mut String) -> &'a str {
+    #[inline]
+    pub(super) fn decoded<'a, J>(&self, run: &Run<'a, J>, content: (usize, usize), scratch: &'a mut String) -> &'a str {
         if !self.escaped {
-            return string::as_text(raw);
+            return run.text(content.0, content.1);
         }
         scratch.clear();
-        string::decode(raw, scratch);
+        string::decode(run.input.get(content.0..content.1).unwrap_or_default(), scratch);
         scratch
     }
 
@@ -403,6 +426,7 @@ impl Engine {
     }
 
     /// A value has ended at `pos`.
+    #[inline]
     pub(super) fn after_value(&mut self) {
         self.space = self.pos;
         if self.stack.is_empty() {
@@ -411,72 +435,5 @@ impl Engine {
             self.path.pop();
             self.expect = Expect::After;
         }
-    }
-
-    /// Finds the end of the string at `pos`.
-    pub(super) fn string_end<J>(&mut self, run: &Run<'_, J>, limit: usize) -> Result<Found, Fault> {
-        let start = self.pos;
-        // One byte more than content and quotes: a longer string shows itself there, however the chunks fall.
-        let cap = start.saturating_add(limit).saturating_add(2);
-        let seen = run.input.get(..cap).unwrap_or(run.input);
-        if self.scanned <= start {
-            self.scanned = start + 1;
-            self.escaped = false;
-        }
-        match string::scan(seen, self.scanned, &mut self.escaped) {
-            Ok(Scan::End(quote)) => {
-                self.scanned = 0;
-                Ok(Found::End(quote))
-            }
-            Ok(Scan::More(_)) if seen.len() == cap => {
-                self.scanned = 0;
-                Ok(Found::Long)
-            }
-            Ok(Scan::More(safe)) => {
-                self.scanned = safe;
-                Ok(Found::Wait)
-            }
-            Err(flaw) => Err(self.flawed(flaw)),
-        }
-    }
-
-    /// Finds the end of the number at `pos`.
-    pub(super) fn number_end<J>(&mut self, run: &Run<'_, J>) -> Result<Found, Fault> {
-        let start = self.pos;
-        let end = lexer::number_end(run.input, self.scanned.max(start));
-        if end - start > self.limits.token {
-            return Err(self.oversize(start + self.limits.token, "number"));
-        }
-        if end == run.input.len() && !run.last {
-            self.scanned = end;
-            return Ok(Found::Wait);
-        }
-        self.scanned = 0;
-        if !lexer::is_number(run.input.get(start..end).unwrap_or_default()) {
-            return Err(self.malformed(start, "not a number"));
-        }
-        Ok(Found::End(end))
-    }
-
-    /// Finds the end of the literal at `pos`.
-    pub(super) fn literal_end<J>(&self, run: &Run<'_, J>, first: u8) -> Result<Found, Fault> {
-        let rest = run.input.get(self.pos..).unwrap_or_default();
-        match lexer::literal(first) {
-            Some(word) if rest.starts_with(word) => Ok(Found::End(self.pos + word.len())),
-            Some(word) if !run.last && word.starts_with(rest) => Ok(Found::Wait),
-            _ => Err(self.malformed(self.pos, "expected a value")),
-        }
-    }
-
-    pub(super) fn malformed(&self, at: usize, what: &'static str) -> Fault {
-        Fault::Malformed { at: self.base + at as u64, what }
-    }
-
-    pub(super) fn flawed(&self, flaw: Flaw) -> Fault {
-        self.malformed(flaw.at, flaw.what)
-    }
-
-    pub(super) fn oversize(&self, at: usize, what: &'static str) -> Fault {
-        Fault::Oversize { at: self.base + at as u64, what }
     }
 }

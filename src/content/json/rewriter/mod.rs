@@ -2,10 +2,11 @@
 //! make no difference, that what nobody touched is copied byte by byte, and that what it holds back is bounded by
 //! [`Limits`], whatever the body.
 //!
-//! In reading order: [`engine`] (the loop over tokens), [`member`] (keys, and what may not collide), [`edit`] (what is
+//! In reading order: [`engine`] (the loop over tokens), [`ends`] (where they end), [`member`] (keys, and what may not collide), [`edit`] (what is
 //! written, held and cut), [`long`] (strings beyond the window), [`skip`] (what no selector reaches), [`frame`] (the stack).
 
 mod edit;
+mod ends;
 mod engine;
 mod frame;
 mod long;
@@ -44,7 +45,7 @@ impl Rewriter {
             return Err(fault);
         }
         let result = if self.carry.is_empty() {
-            let result = self.engine.run(&self.program, judge, chunk, false, out);
+            let result = self.engine.run(&self.program, judge, chunk, chunk.len(), false, out);
             if result.is_ok() {
                 self.engine.settle(chunk, out);
             }
@@ -54,7 +55,7 @@ impl Rewriter {
             result
         } else {
             self.carry.extend_from_slice(chunk);
-            self.read_carry(judge, false, out)
+            self.read_carry(judge, chunk.len(), false, out)
         };
         self.fault = result.err();
         result
@@ -65,13 +66,19 @@ impl Rewriter {
         if let Some(fault) = self.fault {
             return Err(fault);
         }
-        let result = self.read_carry(judge, true, out);
+        let result = self.read_carry(judge, 0, true, out);
         self.fault = result.err();
         result
     }
 
-    fn read_carry<J: Judge>(&mut self, judge: &mut J, last: bool, out: &mut Vec<u8>) -> Result<(), Fault> {
-        self.engine.run(&self.program, judge, &self.carry, last, out)?;
+    fn read_carry<J: Judge>(
+        &mut self,
+        judge: &mut J,
+        fresh: usize,
+        last: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        self.engine.run(&self.program, judge, &self.carry, fresh, last, out)?;
         self.engine.settle(&self.carry, out);
         self.drop_written();
         Ok(())
@@ -107,7 +114,7 @@ pub fn rewrite_whole<J: Judge>(
 ) -> Result<Option<Vec<u8>>, Fault> {
     let mut engine = Engine::new(program, limits);
     let mut out = Vec::new();
-    engine.run(program, judge, body, true, &mut out)?;
+    engine.run(program, judge, body, body.len(), true, &mut out)?;
     if !engine.changed() {
         return Ok(None);
     }

@@ -3,7 +3,8 @@
 use crate::content::json::string::{self, Scan};
 use crate::content::json::{Fault, Judge, lexer};
 
-use super::engine::{Engine, Expect, Flow, Found, Run};
+use super::ends::Found;
+use super::engine::{Engine, Expect, Flow, Run};
 
 /// Where the loop stands inside the skipped value.
 #[derive(Debug, Default)]

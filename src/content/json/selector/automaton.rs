@@ -104,7 +104,7 @@ impl Builder<'_> {
         };
         // An index that no single choice mentions stands for all those that the same slices take.
         let free = |index: &u64| single.binary_search(index).is_err();
-        let other = lead((0..).find(free)?)?;
+        let other = lead((0..=single.len() as u64).find(free)?)?;
         let mut by_slices = Vec::new();
         for (mask, index) in combinations(&slices, free)? {
             by_slices.push((mask, lead(index)?));

@@ -45,7 +45,7 @@ impl Cursor {
     }
 
     /// The name that has this slot in objects of this state.
-    pub(in crate::content::json) fn slot_name<'a>(&self, program: &'a Program, id: StateId, slot: u32) -> &'a str {
+    pub(in crate::content::json) fn slot_name(program: &Program, id: StateId, slot: u32) -> &str {
         match program.states.get(id as usize) {
             Some(state) => state.names.edges.get(slot as usize).map_or("", |edge| program.positions.name(edge.name)),
             None => program.positions.name(slot),

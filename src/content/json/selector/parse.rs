@@ -16,7 +16,7 @@ pub(super) fn steps(text: &str) -> Result<Vec<Step>, SelectorError> {
         } else {
             format!("write `$.{}`", text.trim().trim_start_matches('.'))
         };
-        return parser.refuse(0, "a selector begins with `$`", Some(&hint));
+        return refuse(0, "a selector begins with `$`", Some(&hint));
     }
     let mut steps = Vec::new();
     loop {
@@ -24,7 +24,7 @@ pub(super) fn steps(text: &str) -> Result<Vec<Step>, SelectorError> {
         parser.blank();
         match parser.peek() {
             None if parser.at == before => return Ok(steps),
-            None => return parser.refuse(before, "white space at the end of a selector", None),
+            None => return refuse(before, "white space at the end of a selector", None),
             Some(_) => steps.push(parser.step()?),
         }
     }
@@ -36,6 +36,10 @@ struct Parser<'a> {
 }
 
 type Parsed<T> = Result<T, SelectorError>;
+
+fn refuse<T>(at: usize, message: impl Into<String>, hint: Option<&str>) -> Parsed<T> {
+    Err(SelectorError { at, message: message.into(), hint: hint.map(str::to_owned) })
+}
 
 impl<'a> Parser<'a> {
     fn rest(&self) -> &'a str {
@@ -66,17 +70,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn refuse<T>(&self, at: usize, message: impl Into<String>, hint: Option<&str>) -> Parsed<T> {
-        Err(SelectorError { at, message: message.into(), hint: hint.map(str::to_owned) })
-    }
-
     fn step(&mut self) -> Parsed<Step> {
         let start = self.at;
         if self.eat('[') {
             return Ok(Step { descend: false, choices: self.brackets()? });
         }
         if !self.eat('.') {
-            return self.refuse(start, "expected `.`, `..` or `[`", None);
+            return refuse(start, "expected `.`, `..` or `[`", None);
         }
         let descend = self.eat('.');
         if descend && self.eat('[') {
@@ -91,25 +91,25 @@ impl<'a> Parser<'a> {
         match self.peek() {
             Some(c) if is_name_start(c) => {}
             Some('.') => {
-                return self.refuse(start, "three dots in a row", Some("`..name` is any depth, `.name` is a member"));
+                return refuse(start, "three dots in a row", Some("`..name` is any depth, `.name` is a member"));
             }
             Some('[') => {
-                return self.refuse(start, "`.` before `[`", Some("leave the `.` out, or write `..[` for any depth"));
+                return refuse(start, "`.` before `[`", Some("leave the `.` out, or write `..[` for any depth"));
             }
-            Some(c) if c.is_ascii_whitespace() => return self.refuse(start, "white space after a dot", None),
+            Some(c) if c.is_ascii_whitespace() => return refuse(start, "white space after a dot", None),
             Some(_) => {
                 let name: String = self.rest().chars().take_while(|c| !matches!(c, '.' | '[' | '\'' | '\\')).collect();
                 let hint = format!("write `['{name}']`");
-                return self.refuse(start, "a name of this kind needs brackets and quotes", Some(&hint));
+                return refuse(start, "a name of this kind needs brackets and quotes", Some(&hint));
             }
-            None => return self.refuse(start, "expected a name or `*` after the dot", None),
+            None => return refuse(start, "expected a name or `*` after the dot", None),
         }
         while self.peek().is_some_and(|c| is_name_start(c) || c.is_ascii_digit()) {
             self.next();
         }
         if let Some(c @ ('-' | '@' | '$' | ':' | '/')) = self.peek() {
             let hint = "write the name as `['…']`";
-            return self.refuse(self.at, format!("`{c}` in a name without quotes"), Some(hint));
+            return refuse(self.at, format!("`{c}` in a name without quotes"), Some(hint));
         }
         Ok(self.text.get(start..self.at).unwrap_or_default().to_owned())
     }
@@ -124,8 +124,8 @@ impl<'a> Parser<'a> {
             match self.next() {
                 Some(',') => {}
                 Some(']') => return Ok(choices),
-                Some(_) => return self.refuse(at, "expected `,` or `]`", None),
-                None => return self.refuse(at, "missing `]`", None),
+                Some(_) => return refuse(at, "expected `,` or `]`", None),
+                None => return refuse(at, "missing `]`", None),
             }
         }
     }
@@ -141,15 +141,13 @@ impl<'a> Parser<'a> {
                 self.at += 1;
                 Ok(Choice::Any)
             }
-            Some('?') => self.refuse(start, "filters are not supported", Some(FILTER)),
-            Some('(') => self.refuse(start, "scripts are not supported", Some(FILTER)),
+            Some('?') => refuse(start, "filters are not supported", Some(FILTER)),
+            Some('(') => refuse(start, "scripts are not supported", Some(FILTER)),
             Some(':' | '-' | '0'..='9') => self.index_or_slice(),
-            Some(']') => self.refuse(start, "nothing between the brackets", Some("write `[*]` for all")),
-            Some(c) if is_name_start(c) => {
-                self.refuse(start, "a name in brackets needs quotes", Some("write `['name']`"))
-            }
-            Some(_) => self.refuse(start, "expected a quoted name, an index, a slice or `*`", None),
-            None => self.refuse(start, "missing `]`", None),
+            Some(']') => refuse(start, "nothing between the brackets", Some("write `[*]` for all")),
+            Some(c) if is_name_start(c) => refuse(start, "a name in brackets needs quotes", Some("write `['name']`")),
+            Some(_) => refuse(start, "expected a quoted name, an index, a slice or `*`", None),
+            None => refuse(start, "missing `]`", None),
         }
     }
 
@@ -161,7 +159,7 @@ impl<'a> Parser<'a> {
             self.at = after;
             return match start {
                 Some(index) => Ok(Choice::Index(index)),
-                None => self.refuse(after, "expected an index", None),
+                None => refuse(after, "expected an index", None),
             };
         }
         self.blank();
@@ -173,7 +171,7 @@ impl<'a> Parser<'a> {
             let at = self.at;
             step = self.integer()?;
             if step == Some(0) {
-                return self.refuse(at, "a step of 0 selects nothing", Some("leave the step out, or write 1 or more"));
+                return refuse(at, "a step of 0 selects nothing", Some("leave the step out, or write 1 or more"));
             }
         }
         Ok(Choice::Slice(Slice { start: start.unwrap_or(0), end, step: step.unwrap_or(1) }))
@@ -187,17 +185,17 @@ impl<'a> Parser<'a> {
         let digits = digits.get(..length).unwrap_or_default();
         self.at += length;
         if negative {
-            return self.refuse(start, "negative indexes and steps are not supported", Some(NEGATIVE));
+            return refuse(start, "negative indexes and steps are not supported", Some(NEGATIVE));
         }
         if digits.is_empty() {
             return Ok(None);
         }
         if digits.len() > 1 && digits.starts_with('0') {
-            return self.refuse(start, "an index has no leading zeros", None);
+            return refuse(start, "an index has no leading zeros", None);
         }
         match digits.parse() {
             Ok(value) if value <= LARGEST => Ok(Some(value)),
-            _ => self.refuse(start, "the index is too large", Some("indexes go up to 9007199254740991")),
+            _ => refuse(start, "the index is too large", Some("indexes go up to 9007199254740991")),
         }
     }
 
@@ -207,11 +205,11 @@ impl<'a> Parser<'a> {
         loop {
             let at = self.at;
             match self.next() {
-                None => return self.refuse(open, "the quote is never closed", None),
+                None => return refuse(open, "the quote is never closed", None),
                 Some(c) if c == quote => return Ok(name),
                 Some('\\') => name.push(self.escape(at, quote)?),
                 Some(c) if c < ' ' => {
-                    return self.refuse(at, "control character in a name", Some("write it as `\\u00XX`"));
+                    return refuse(at, "control character in a name", Some("write it as `\\u00XX`"));
                 }
                 Some(c) => name.push(c),
             }
@@ -228,7 +226,7 @@ impl<'a> Parser<'a> {
             Some(c @ ('/' | '\\')) => c,
             Some(c) if c == quote => c,
             Some('u') => return self.unicode(at),
-            _ => return self.refuse(at, "unknown escape", None),
+            _ => return refuse(at, "unknown escape", None),
         })
     }
 
@@ -240,11 +238,11 @@ impl<'a> Parser<'a> {
         let pair = high < 0xdc00 && self.eat('\\') && self.eat('u');
         let low = if pair { self.hex4(at)? } else { 0 };
         if !(0xdc00..0xe000).contains(&low) {
-            return self.refuse(at, "half of a surrogate pair", None);
+            return refuse(at, "half of a surrogate pair", None);
         }
         match char::from_u32(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00)) {
             Some(c) => Ok(c),
-            None => self.refuse(at, "half of a surrogate pair", None),
+            None => refuse(at, "half of a surrogate pair", None),
         }
     }
 
@@ -253,7 +251,7 @@ impl<'a> Parser<'a> {
         for _ in 0..4 {
             match self.next().and_then(|c| c.to_digit(16)) {
                 Some(digit) => value = value * 16 + digit,
-                None => return self.refuse(at, "`\\u` needs four hexadecimal digits", None),
+                None => return refuse(at, "`\\u` needs four hexadecimal digits", None),
             }
         }
         Ok(value)

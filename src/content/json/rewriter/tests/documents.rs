@@ -1,5 +1,7 @@
 //! Random documents, written in random ways, and random selectors over the same few names.
 
+use std::fmt::Write;
+
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -103,14 +105,14 @@ fn write_string(text: &str, dice: &mut Dice, out: &mut String) {
     for c in text.chars() {
         if dice.roll(5) == 0 {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
+                write!(out, "\\u{unit:04x}").unwrap();
             }
         } else {
             match c {
                 '"' | '\\' => out.extend(['\\', c]),
                 '/' if dice.roll(2) == 0 => out.push_str("\\/"),
                 '\n' => out.push_str("\\n"),
-                c if c < ' ' => out.push_str(&format!("\\u{:04x}", c as u32)),
+                c if c < ' ' => write!(out, "\\u{:04x}", c as u32).unwrap(),
                 c => out.push(c),
             }
         }

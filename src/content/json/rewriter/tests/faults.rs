@@ -95,7 +95,7 @@ fn single_bytes_cost_linear_time() {
         &|n| format!("\"{}\"", "a\\u00e9".repeat(n / 7)),
         &|n| format!("[1,{}2]", " ".repeat(n)),
         &|n| format!("[{}1]", "1,{\"k\":null},".repeat(n / 13)),
-        &|n| format!("{}", "1".repeat(n)),
+        &|n| "1".repeat(n),
     ];
     for (which, body) in bodies.iter().enumerate() {
         let time = |n: usize| {

@@ -17,7 +17,7 @@ type Nodes = BTreeSet<String>;
 
 fn select(selector: &str, document: &Value) -> Nodes {
     let path = JsonPath::parse(selector).unwrap();
-    path.query_located(document).locations().map(|place| place.to_json_pointer()).collect()
+    path.query_located(document).locations().map(serde_json_path::NormalizedPath::to_json_pointer).collect()
 }
 
 fn is_below(pointer: &str, above: &str) -> bool {
@@ -40,7 +40,7 @@ impl Rule {
         let mut ways = Vec::new();
         let mut parents = Vec::new();
         for text in selectors {
-            let steps: Vec<&str> = text[1..].split_inclusive(']').collect();
+            let steps: Vec<&str> = text.trim_start_matches('$').split_inclusive(']').collect();
             for (i, next) in steps.iter().enumerate() {
                 let beginning = format!("${}", steps[..i].concat());
                 ways.push((select(&beginning, document), (*next).to_owned()));
@@ -67,7 +67,7 @@ impl Rule {
             let enters = match value {
                 Value::Object(_) => descends || next.contains(['\'', '*']),
                 Value::Array(_) => descends || next.contains(|c: char| c == '*' || c == ':' || c.is_ascii_digit()),
-                _ => false,
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
             };
             enters && (nodes.contains(pointer) || descends && nodes.iter().any(|node| is_below(pointer, node)))
         });
@@ -84,7 +84,7 @@ fn edit(rules: &[Rule], value: &Value, pointer: &str) -> Result<Option<Value>, C
             Act::Remove | Act::KeepOnly => return Ok(None),
             Act::Replace(json) | Act::Set(_, json) => return Ok(serde_json::from_str(json).ok()),
             Act::Rename(_) => {}
-            _ => break,
+            Act::Keep | Act::Splice(_) | Act::Stop => break,
         }
     }
     Ok(Some(match value {
@@ -96,7 +96,7 @@ fn edit(rules: &[Rule], value: &Value, pointer: &str) -> Result<Option<Value>, C
             Value::Array(kept)
         }
         Value::Object(members) => Value::Object(edit_members(rules, members, pointer)?),
-        other => other.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
     }))
 }
 
@@ -105,10 +105,8 @@ fn edit_members(rules: &[Rule], members: &Map<String, Value>, at: &str) -> Resul
     let mut new_names: BTreeSet<&str> = BTreeSet::new();
     for (name, member) in members {
         let below = format!("{at}/{name}");
-        let new = rules.iter().find_map(|rule| match rule.act {
-            Act::Rename(new) if rule.selected.contains(&below) => Some(new),
-            _ => None,
-        });
+        let mut hit = rules.iter().filter(|rule| rule.selected.contains(&below));
+        let new = hit.find_map(|rule| if let Act::Rename(new) = rule.act { Some(new) } else { None });
         if let Some(new) = new
             && (!new_names.insert(new) || new != name && members.contains_key(new))
         {
