@@ -7,6 +7,7 @@
 //! | `log` | recorded | left alone |
 //! | `allow`, `mask`, `redact`, `remove`, `replace`, `set` | claimed, if it would change anything | left alone |
 //!
+//! `block` looks at what `allow` claimed, too: an exception is made by narrowing the blocking rule, never by a rule before it.
 //! A shadow policy is judged as if it alone were enforced beside the enforced ones: its claims bind only itself.
 
 use std::sync::Arc;
@@ -247,7 +248,8 @@ impl Bench {
     fn look_through_window(&mut self, case: &Case<'_>, text: &str, from: usize, last: bool) {
         self.enforced.look(case.lens.enforced.as_ref(), case);
         self.shadow.look(case.lens.shadow.as_ref(), case);
-        let undecided = |detector: &Option<Arc<Detector>>| detector.as_ref().map_or(text.len(), |it| it.undecided(text));
+        let undecided =
+            |detector: &Option<Arc<Detector>>| detector.as_ref().map_or(text.len(), |it| it.undecided(text));
         let tail = undecided(&case.lens.enforced).min(undecided(&case.lens.shadow));
         // Half of a window is decided at least, so that a short one does not wait for ever.
         let tail = if last { text.len() } else { tail.max(floor(text, from.midpoint(text.len()))) };
