@@ -158,7 +158,7 @@ impl WorkerStats {
 
     /// Counts a finished exchange. Once per exchange.
     ///
-    /// PERF: about 90 ns on a 2.5 GHz core (`cargo test --release -- --ignored recording_is_cheap`).
+    /// PERF: measured by `cargo test --release -- --ignored recording_is_cheap`.
     pub fn record(&self, sample: &Sample<'_>) {
         let shard = &*self.0;
         let cell = shard.cells.entry(Pair::of(sample));

@@ -22,14 +22,15 @@ pub(super) trait Key: Copy + Eq {
 
 impl<K: Key, V: Default> Table<K, V> {
     pub(super) fn new(slots: usize) -> Self {
-        Self { slots: (0..slots.max(1)).map(|_| OnceLock::new()).collect(), overflow: OnceLock::new() }
+        Self { slots: (0..slots.next_power_of_two()).map(|_| OnceLock::new()).collect(), overflow: OnceLock::new() }
     }
 
     /// The value of `key`, made on first use.
     pub(super) fn entry(&self, key: K) -> &V {
-        let start = key.spread() as usize;
+        // INVARIANT: the length is a power of two; PERF: a division here costs 10 ns.
+        let (start, mask) = (key.spread() as usize, self.slots.len() - 1);
         for probe in 0..PROBES {
-            let Some(slot) = self.slots.get(start.wrapping_add(probe) % self.slots.len()) else { break };
+            let Some(slot) = self.slots.get(start.wrapping_add(probe) & mask) else { break };
             // Two threads may race for an empty slot with different keys: one wins, the other looks further.
             let entry = slot.get_or_init(|| Box::new((key, V::default())));
             if entry.0 == key {
@@ -46,28 +47,38 @@ impl<K: Key, V: Default> Table<K, V> {
     }
 }
 
-/// FNV-1a: a few nanoseconds for the short words that are keys here.
-fn fnv(hash: u64, text: &str) -> u64 {
-    text.bytes().fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+/// The first and last eight bytes and the length tell the short words that are keys here apart.
+///
+/// PERF: a hash byte by byte cost 25 ns per finding more.
+fn fold(text: &str) -> u64 {
+    let bytes = text.as_bytes();
+    let ends = match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(23),
+        (None | Some(_), _) => bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)),
+    };
+    ends ^ (bytes.len() as u64) << 57
 }
 
-const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+/// Fibonacci hashing: the upper half is well mixed.
+fn mix(n: u64) -> u64 {
+    n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
+}
 
 impl Key for &'static str {
     fn spread(&self) -> u64 {
-        fnv(FNV_START, self)
+        mix(fold(self))
     }
 }
 
 impl Key for (&'static str, &'static str) {
     fn spread(&self) -> u64 {
-        fnv(fnv(FNV_START, self.0), self.1)
+        mix(fold(self.0) ^ fold(self.1).rotate_left(31))
     }
 }
 
 impl Key for super::shard::Pair {
     fn spread(&self) -> u64 {
-        (u64::from(self.route) << 16 | u64::from(self.upstream)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
+        mix(u64::from(self.route) << 16 | u64::from(self.upstream))
     }
 }
 
