@@ -94,8 +94,8 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
         // A second signal means: now.
         let joined = tokio::task::spawn_blocking(move || threads.into_iter().for_each(|t| drop(t.join())));
         tokio::select! {
-            _ = joined => {}
-            _ = told_to_stop() => tracing::warn!("told to stop again: not waiting any longer"),
+            joined = joined => joined?,
+            () = told_to_stop() => tracing::warn!("told to stop again: not waiting any longer"),
         }
         if let Some(dashboard) = dashboard {
             drop(tokio::time::timeout(Duration::from_secs(1), dashboard).await);
@@ -222,7 +222,8 @@ async fn until_told_to_stop(watch: &Watch) -> Result<(), Error> {
 }
 
 async fn told_to_stop() {
-    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
         return std::future::pending().await;
     };
     tokio::select! {

@@ -234,7 +234,14 @@ impl Settings {
             ("max-headers", self.max_headers.to_string()),
             ("buffer", size(self.buffer)),
             ("json-depth", self.json_depth.to_string()),
-            ("audit-on-failure", match self.audit_on_failure { OnFailure::Block => "block", OnFailure::Pass => "pass" }.to_owned()),
+            (
+                "audit-on-failure",
+                match self.audit_on_failure {
+                    OnFailure::Block => "block",
+                    OnFailure::Pass => "pass",
+                }
+                .to_owned(),
+            ),
             ("audit-rotate", quantity::size_text(self.audit_rotate)),
             ("audit-journal", quantity::size_text(self.audit_journal)),
             ("audit-wait", time(self.audit_wait)),

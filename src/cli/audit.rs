@@ -38,7 +38,9 @@ impl AuditVerb {
     pub(super) fn execute(self) -> ExitCode {
         let out = &mut io::stdout().lock();
         let code = match self {
-            Self::Verify { data, archived } => verify(&data, if archived { Front::Archived } else { Front::Whole }, out),
+            Self::Verify { data, archived } => {
+                verify(&data, if archived { Front::Archived } else { Front::Whole }, out)
+            }
             Self::Tail { data, lines } => tail(&data, lines, out),
         };
         // Standard output was closed: whoever read it has seen enough.

@@ -18,9 +18,5 @@ pub(super) fn start(format: LogFormat, filter: &str) -> Result<(), Error> {
         LogFormat::Human => false,
         LogFormat::Auto => !is_terminal,
     };
-    if json {
-        builder.json().flatten_event(true).try_init()
-    } else {
-        builder.with_ansi(is_terminal).try_init()
-    }
+    if json { builder.json().flatten_event(true).try_init() } else { builder.with_ansi(is_terminal).try_init() }
 }

@@ -63,8 +63,6 @@ pub enum Refusal {
     UpstreamBroken,
     /// The audit log has no room: nothing may pass unrecorded.
     AuditUnavailable,
-    /// The gateway is shutting down.
-    Draining,
     /// Something in the gateway went wrong.
     Internal,
 }
@@ -89,7 +87,6 @@ impl Refusal {
             Self::UpstreamTimeout => "upstream_timeout",
             Self::UpstreamBroken => "upstream_broken",
             Self::AuditUnavailable => "audit_unavailable",
-            Self::Draining => "draining",
             Self::Internal => "internal",
         }
     }
@@ -110,7 +107,7 @@ impl Refusal {
             Self::Unreadable { failure: Failure::Unsupported, .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::ClientTimeout => StatusCode::REQUEST_TIMEOUT,
             Self::UpstreamTimeout => StatusCode::GATEWAY_TIMEOUT,
-            Self::AuditUnavailable | Self::Draining => StatusCode::SERVICE_UNAVAILABLE,
+            Self::AuditUnavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -132,7 +129,7 @@ impl Refusal {
             | Self::UpstreamConnect
             | Self::UpstreamTimeout
             | Self::UpstreamBroken => Blame::Upstream,
-            Self::AuditUnavailable | Self::Draining | Self::Internal => Blame::Gateway,
+            Self::AuditUnavailable | Self::Internal => Blame::Gateway,
         }
     }
 
@@ -169,7 +166,6 @@ impl Refusal {
             Self::UpstreamTimeout => "the upstream did not answer in time",
             Self::UpstreamBroken => "the upstream did not give a complete HTTP answer",
             Self::AuditUnavailable => "the audit log cannot be written, so nothing is let through",
-            Self::Draining => "the gateway is shutting down",
             Self::Internal => "the gateway failed",
         })
     }

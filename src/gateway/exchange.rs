@@ -336,7 +336,8 @@ impl Drop for Exchange {
 
 /// The front of a text that is at most `cap` bytes long.
 fn capped(text: &str, cap: usize) -> &str {
-    text.get(..text.floor_char_boundary(cap)).unwrap_or(text)
+    let end = (0..=cap.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text.get(..end).unwrap_or_default()
 }
 
 /// A path as it may be remembered: recognised values are replaced by their entity.

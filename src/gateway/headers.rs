@@ -18,7 +18,8 @@ impl Via {
     /// A `Via` entry with a pseudonym unique to this process.
     pub fn new(instance: &str) -> Self {
         let pseudonym = format!("fieldgate-{instance}");
-        let value = HeaderValue::from_str(&format!("1.1 {pseudonym}")).unwrap_or(HeaderValue::from_static("1.1 fieldgate"));
+        let value =
+            HeaderValue::from_str(&format!("1.1 {pseudonym}")).unwrap_or(HeaderValue::from_static("1.1 fieldgate"));
         Self { value, pseudonym }
     }
 
@@ -86,8 +87,18 @@ fn cannot_be_nominated(name: &str) -> bool {
         || name.starts_with("x-forwarded-")
         || matches!(
             name,
-            "host" | "authorization" | "cookie" | "set-cookie" | "via" | "forwarded" | "x-request-id" | "traceparent"
-                | "tracestate" | "date" | "cache-control" | "location"
+            "host"
+                | "authorization"
+                | "cookie"
+                | "set-cookie"
+                | "via"
+                | "forwarded"
+                | "x-request-id"
+                | "traceparent"
+                | "tracestate"
+                | "date"
+                | "cache-control"
+                | "location"
         )
 }
 
@@ -140,6 +151,7 @@ pub fn check_framing(version: http::Version, headers: &HeaderMap) -> Result<(), 
 
 /// What the request fields become for the upstream.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts about the route, read once")]
 pub struct RequestFields<'a> {
     /// The peer.
     pub client: IpAddr,
@@ -237,7 +249,14 @@ pub fn trace(headers: &mut HeaderMap, id: uuid::Uuid) {
     if !good {
         let bytes = id.as_bytes();
         let span = u64::from_be_bytes([
-            bytes[8] | 1, bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15],
+            bytes[8] | 1,
+            bytes[9],
+            bytes[10],
+            bytes[11],
+            bytes[12],
+            bytes[13],
+            bytes[14],
+            bytes[15],
         ]);
         headers.remove("tracestate");
         if let Ok(value) = HeaderValue::from_str(&format!("00-{}-{span:016x}-00", id.simple())) {

@@ -20,7 +20,12 @@ pub struct Live {
 
 impl Live {
     /// Builds what is new and takes over what stayed the same.
-    pub fn prepare(ruleset: Ruleset, previous: Option<&Self>, stats: &Stats, workers: usize) -> Result<Self, Vec<Problem>> {
+    pub fn prepare(
+        ruleset: Ruleset,
+        previous: Option<&Self>,
+        stats: &Stats,
+        workers: usize,
+    ) -> Result<Self, Vec<Problem>> {
         let mut tls = SharedTls::default();
         let mut pools = Vec::with_capacity(ruleset.upstreams.len());
         let mut problems = Vec::new();

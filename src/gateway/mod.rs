@@ -36,9 +36,9 @@ use self::reply::Reply;
 use self::target::Target;
 use crate::audit::Lane;
 use crate::content::json;
+use crate::pii;
 use crate::rules::store::Store;
 use crate::stats::WorkerStats;
-use crate::pii;
 
 /// What one worker thread needs to serve exchanges.
 #[derive(Debug)]
@@ -124,4 +124,3 @@ async fn pass(exchange: &mut Exchange, request: Request<Body>) -> Result<Reply, 
     exchange.answered(answer.status.as_u16(), Arc::clone(&answer.target), answer.retries);
     protect::response(exchange, answer).await
 }
-

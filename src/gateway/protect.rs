@@ -25,12 +25,7 @@ use crate::policy::{
 };
 
 /// Judges a request: path, query, fields, body.
-pub async fn request(
-    exchange: &mut Exchange,
-    head: Parts,
-    target: Target,
-    body: Body,
-) -> Result<Cleared, Refusal> {
+pub async fn request(exchange: &mut Exchange, head: Parts, target: Target, body: Body) -> Result<Cleared, Refusal> {
     let plan = exchange.plan(Direction::Request).ok_or(Refusal::Internal)?;
     let mut gate = Gate { exchange, direction: Direction::Request, findings: Findings::default(), edited: false };
     let path = gate.part(|found| plan.judge_path(&target.path, found), target.path.clone())?;
@@ -98,10 +93,10 @@ pub async fn response(exchange: &mut Exchange, answer: Answer) -> Result<Reply, 
     let mut fields = gate.fields(&plan, headers)?;
     headers::strip_hop(&mut fields);
 
-    let has_body = !(is_head || status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED)
-        && !body.is_end_stream();
+    let is_bodiless =
+        is_head || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) || body.is_end_stream();
     let bounds = Bounds { direction: Direction::Response, idle, total: gate.total_limit() };
-    let body = if !has_body {
+    let body = if is_bodiless {
         ReplyBody::Whole(Bytes::new())
     } else {
         // A slice of a document cannot be judged.
@@ -125,6 +120,7 @@ pub async fn response(exchange: &mut Exchange, answer: Answer) -> Result<Reply, 
 }
 
 /// A judged body.
+#[expect(clippy::large_enum_variant, reason = "lives for one statement; a box would be an allocation per request")]
 enum JudgedBody<B> {
     Whole(Bytes),
     Flow(Flow<B>),

@@ -75,22 +75,20 @@ pub fn refuse(mut exchange: Exchange, refusal: &Refusal) -> Response<Body> {
     if refusal.closes() {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    match refusal {
-        Refusal::AuditUnavailable | Refusal::Draining => {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        }
-        Refusal::Method => {
-            let allowed = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
-            headers.insert(header::ALLOW, allowed);
-        }
-        _ => {}
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    if status == StatusCode::METHOD_NOT_ALLOWED && *refusal == Refusal::Method {
+        let allowed = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+        headers.insert(header::ALLOW, allowed);
     }
     response
 }
 
 /// The answer when there is not even an exchange to answer for: something in the gateway panicked.
 pub fn failed() -> Response<Body> {
-    let mut response = Response::new(Body::from(r#"{"type":"urn:fieldgate:problem:internal","status":500,"code":"internal"}"#));
+    let mut response =
+        Response::new(Body::from(r#"{"type":"urn:fieldgate:problem:internal","status":500,"code":"internal"}"#));
     *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
     response

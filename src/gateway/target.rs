@@ -222,7 +222,9 @@ mod tests {
 
     #[test]
     fn methods_are_what_they_say() {
-        for (method, forwarded) in [("GET", true), ("PROPFIND", true), ("get", false), ("CONNECT", false), ("TRACE", false)] {
+        for (method, forwarded) in
+            [("GET", true), ("PROPFIND", true), ("get", false), ("CONNECT", false), ("TRACE", false)]
+        {
             assert_eq!(is_forwarded(&method.parse().unwrap()), forwarded, "{method}");
         }
     }

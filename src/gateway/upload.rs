@@ -100,7 +100,7 @@ impl http_body::Body for UploadBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.hint.clone()
+        self.hint
     }
 }
 

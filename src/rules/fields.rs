@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::problem::{Place, Problems, quote};
+use super::suggest;
 use super::tree::{Entry, Node, Scalar, Value};
 use super::words::{NOT_YET_HINT, Scope, not_yet};
-use super::suggest;
 use crate::quantity;
 
 /// A mapping whose keys have been checked.

@@ -18,18 +18,23 @@ fn verify(gateway: &Gateway) -> (bool, String) {
 
 #[test]
 fn a_record_tells_the_whole_story_and_no_value() {
-    let upstream = Upstream::json(r#"{"users":[{"email":"jane@example.com"},{"email":"joe@example.com"}],"joe@example.org":1}"#);
+    let upstream =
+        Upstream::json(r#"{"users":[{"email":"jane@example.com"},{"email":"joe@example.com"}],"joe@example.org":1}"#);
     let rules = "- {id: mails, detect: [email], action: redact}";
     let gateway = Gateway::start(&response_rules(&upstream, rules));
     let reply = post(gateway.address, "/people/jane.doe@example.com?q=secret", "{}");
     assert_eq!(reply.status, 200);
     let record = gateway.record_of(&reply);
-    for (field, expected) in [("method", "POST"), ("route", "all"), ("upstream", "u"), ("outcome", "completed"), ("verdict", "edit")] {
+    for (field, expected) in
+        [("method", "POST"), ("route", "all"), ("upstream", "u"), ("outcome", "completed"), ("verdict", "edit")]
+    {
         assert_eq!(record[field], expected, "{field}");
     }
     assert_eq!(record["path"], "/people/[email]");
     let finding = &record["findings"][0];
-    for (field, expected) in [("place", "$.users[*].email"), ("entity", "email"), ("rule", "mails"), ("policy", "p"), ("action", "redact")] {
+    for (field, expected) in
+        [("place", "$.users[*].email"), ("entity", "email"), ("rule", "mails"), ("policy", "p"), ("action", "redact")]
+    {
         assert_eq!(finding[field], expected, "{field}");
     }
     assert_eq!(finding["count"], 2);
@@ -52,7 +57,9 @@ fn every_ending_has_exactly_one_record() {
         })),
         _ => Answer::json("{}"),
     });
-    let gateway = Gateway::start(&response_rules(&upstream, "- {select: $.a, action: remove}").replace("policies: [p]", "policies: []"));
+    let gateway = Gateway::start(
+        &response_rules(&upstream, "- {select: $.a, action: remove}").replace("policies: [p]", "policies: []"),
+    );
     assert_eq!(get(gateway.address, "/ok").status, 200);
     assert_eq!(get(gateway.address, "/a/../b").status, 400);
     let mut leaver = Connection::open(gateway.address);

@@ -37,7 +37,13 @@ fn what_is_blocked_never_arrives() {
         post(gateway.address, "/", r#"{"card":"\u0034111111111111111"}"#),
         post(gateway.address, "/", &big),
         request(gateway.address, "POST", "/", &[("Content-Type", "text/plain")], br#"{"card":"4111111111111111"}"#),
-        request(gateway.address, "DELETE", "/", &[("Content-Type", "application/json")], br#"{"card":"4111111111111111"}"#),
+        request(
+            gateway.address,
+            "DELETE",
+            "/",
+            &[("Content-Type", "application/json")],
+            br#"{"card":"4111111111111111"}"#,
+        ),
         get(gateway.address, "/?ssn=123-45-6789"),
         get(gateway.address, "/?card=4111%201111%201111%201111"),
         get(gateway.address, "/cards/4111111111111111"),
@@ -55,8 +61,13 @@ fn query_and_header_fields_are_edited() {
     let upstream = Upstream::json("{}");
     let rules = "- {query: [token], action: remove}\n- {headers: [x-user-*], action: redact}\n- {detect: [email], in: [query], action: redact}";
     let gateway = Gateway::start(&request_rules(&upstream, rules));
-    let reply =
-        request(gateway.address, "GET", "/a?x=1&token=abc&to=jane%40example.com&y=%C3%A9", &[("X-User-Ssn", "123")], b"");
+    let reply = request(
+        gateway.address,
+        "GET",
+        "/a?x=1&token=abc&to=jane%40example.com&y=%C3%A9",
+        &[("X-User-Ssn", "123")],
+        b"",
+    );
     assert_eq!(reply.status, 200);
     let seen = upstream.last();
     assert_eq!(seen.header("x-user-ssn"), Some("[REDACTED]"));

@@ -13,11 +13,19 @@ fn check(rules: &str, body: &'static str, expected: &str) {
 
 #[test]
 fn fields_are_masked_removed_renamed_set_and_kept() {
-    check("- {select: $..card.number, action: {mask: {keep_last: 4}}}", RECORD, &RECORD.replace("411111111111", "************"));
+    check(
+        "- {select: $..card.number, action: {mask: {keep_last: 4}}}",
+        RECORD,
+        &RECORD.replace("411111111111", "************"),
+    );
     check("- {select: $.ssn, action: remove}", RECORD, &RECORD.replace(r#", "ssn":"123-45-6789""#, ""));
     check("- {select: $.phone, action: {rename: tel}}", RECORD, &RECORD.replace("phone", "tel"));
     check("- {select: $.gateway, action: {set: v1}}", r#"{"a":1}"#, r#"{"a":1,"gateway":"v1"}"#);
-    check("- {select: $.n, action: {replace: {why: gone}}}", RECORD, &RECORD.replace("9007199254740993", r#"{"why":"gone"}"#));
+    check(
+        "- {select: $.n, action: {replace: {why: gone}}}",
+        RECORD,
+        &RECORD.replace("9007199254740993", r#"{"why":"gone"}"#),
+    );
     check("- {select: $.ssn, action: redact}", RECORD, &RECORD.replace("123-45-6789", "[REDACTED]"));
     check("- {keep_only: [$.id, $.tags]}", RECORD, r#"{ "id":1,"tags":[ ] }"#);
     check("- {detect: [email], action: redact}", RECORD, &RECORD.replace("jane.doe@example.com", "[REDACTED:email]"));
@@ -64,7 +72,8 @@ fn an_edited_body_has_no_old_validators() {
 #[test]
 fn shadow_mode_records_and_changes_nothing() {
     let upstream = Upstream::json(RECORD);
-    let rules = response_rules(&upstream, "- {id: pan, select: $.card.number, action: block}").replace("  p:\n", "  p:\n    mode: shadow\n");
+    let rules = response_rules(&upstream, "- {id: pan, select: $.card.number, action: block}")
+        .replace("  p:\n", "  p:\n    mode: shadow\n");
     let gateway = Gateway::start(&rules);
     let reply = get(gateway.address, "/");
     assert_eq!(reply.text(), RECORD);
@@ -77,7 +86,10 @@ fn shadow_mode_records_and_changes_nothing() {
 #[test]
 fn a_blocked_response_says_so_and_nothing_else() {
     let upstream = Upstream::json(RECORD);
-    let gateway = Gateway::start(&response_rules(&upstream, "- {detect: [us_ssn], action: {block: {status: 451, message: not for you}}}"));
+    let gateway = Gateway::start(&response_rules(
+        &upstream,
+        "- {detect: [us_ssn], action: {block: {status: 451, message: not for you}}}",
+    ));
     let reply = get(gateway.address, "/");
     assert_eq!((reply.status, reply.code().as_str()), (451, "blocked"));
     assert!(reply.text().contains("not for you"));

@@ -4,7 +4,8 @@ use crate::support::{Answer, Gateway, Upstream, client, get, no_rules, post, raw
 
 #[test]
 fn bodies_are_the_very_same_bytes() {
-    let odd = r#"{ "big":9007199254740993 ,"price":1.10,"huge":1e400,"list":[],"map":{},"esc":"\u00e9\/","a":1,"a":2 }"#;
+    let odd =
+        r#"{ "big":9007199254740993 ,"price":1.10,"huge":1e400,"list":[],"map":{},"esc":"\u00e9\/","a":1,"a":2 }"#;
     let upstream = Upstream::new(move |_| Answer::json(odd));
     let gateway = Gateway::start(&no_rules(&upstream));
     let reply = post(gateway.address, "/x?q=%27a%27&b", odd);
@@ -42,7 +43,8 @@ fn hop_by_hop_fields_stay_on_their_hop() {
         )
     });
     let gateway = Gateway::start(&no_rules(&upstream));
-    let head = "GET / HTTP/1.1\r\nHost: t\r\nConnection: close, X-Secret\r\nX-Secret: 1\r\nX_Under: 1\r\nTE: trailers\r\n\r\n";
+    let head =
+        "GET / HTTP/1.1\r\nHost: t\r\nConnection: close, X-Secret\r\nX-Secret: 1\r\nX_Under: 1\r\nTE: trailers\r\n\r\n";
     let reply = raw(gateway.address, head.as_bytes(), false).expect("answer");
     assert_eq!(reply.header("x-int"), None);
     assert_eq!(reply.header("keep-alive"), None);

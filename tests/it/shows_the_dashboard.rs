@@ -20,9 +20,13 @@ fn a_request_is_on_the_dashboard_a_second_later() {
     }
     assert!(!text.contains("4111"));
     until("the overview counts it", || get(gateway.admin, "/").text().contains("credit_card"));
-    for (filter, found) in
-        [("entity=credit_card", true), ("entity=email", false), ("status=2xx", true), ("status=404", false), ("route=all", true)]
-    {
+    for (filter, found) in [
+        ("entity=credit_card", true),
+        ("entity=email", false),
+        ("status=2xx", true),
+        ("status=404", false),
+        ("route=all", true),
+    ] {
         assert_eq!(get(gateway.admin, &format!("/audit?{filter}")).text().contains(&id), found, "{filter}");
     }
 }
@@ -97,9 +101,18 @@ fn the_live_page_works_in_a_browser() {
     let profile = tempfile::tempdir().expect("profile");
     let output = Command::new(browser)
         .args([
-            "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            "--enable-logging=stderr", "--virtual-time-budget=4000", "--timeout=8000", "--dump-dom",
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--enable-logging=stderr",
+            "--virtual-time-budget=4000",
+            "--timeout=8000",
+            "--dump-dom",
         ])
         .arg(format!("--user-data-dir={}", profile.path().display()))
         .arg(format!("http://{}/", gateway.admin))

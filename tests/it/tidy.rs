@@ -41,7 +41,11 @@ fn files_stay_short_and_open_with_a_sentence() {
 fn no_file_is_a_drawer_for_odds_and_ends() {
     for path in files("src", ".rs") {
         let name = path.file_stem().expect("name").to_string_lossy().into_owned();
-        assert!(!["utils", "util", "helpers", "helper", "common", "misc"].contains(&name.as_str()), "{}", path.display());
+        assert!(
+            !["utils", "util", "helpers", "helper", "common", "misc"].contains(&name.as_str()),
+            "{}",
+            path.display()
+        );
     }
 }
 
@@ -77,8 +81,7 @@ fn dependencies_point_one_way() {
                         None => vec![used],
                     };
                     for one in used {
-                        let one: String =
-                            one.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                        let one: String = one.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
                         let fine = one == part_name || may_use.contains(&one.as_str());
                         assert!(fine, "{}:{}: `{part_name}` may not use `{one}`", path.display(), n + 1);
                     }
@@ -100,7 +103,8 @@ fn clients_are_built_in_one_place() {
 #[test]
 fn unsafe_stands_in_one_small_module() {
     for path in files("src", ".rs") {
-        let has = read(&path).lines().any(|l| l.contains("unsafe {") || l.contains("unsafe fn") || l.contains("unsafe impl"));
+        let has =
+            read(&path).lines().any(|l| l.contains("unsafe {") || l.contains("unsafe fn") || l.contains("unsafe impl"));
         assert!(!has || path.ends_with("audit/journal.rs"), "{}", path.display());
     }
 }

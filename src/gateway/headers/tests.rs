@@ -43,7 +43,9 @@ fn hop_by_hop_fields_stay_here() {
         ],
         false,
     );
-    for gone in ["connection", "x-secret", "x-b", "te", "upgrade", "http2-settings", "content-length", "proxy-authorization"] {
+    for gone in
+        ["connection", "x-secret", "x-b", "te", "upgrade", "http2-settings", "content-length", "proxy-authorization"]
+    {
         assert!(!out.contains_key(gone), "{gone}");
     }
     for kept in ["content-type", "cookie", "x-forwarded-for", "via"] {

@@ -56,6 +56,7 @@ pub struct Cleared {
 
 /// A request body on its way out.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "moved twice; a box would be an allocation per request")]
 pub enum Outgoing {
     /// There is none.
     Empty,
@@ -122,9 +123,7 @@ impl Pool {
         };
         let first = self.attempt(&lane.pooled, cleared.into_request(url), upload.as_deref()).await;
         let (result, retries) = match (first, again) {
-            (Err(Refusal::UpstreamBroken), Some(request)) => {
-                (self.attempt(&lane.fresh, request, None).await, 1)
-            }
+            (Err(Refusal::UpstreamBroken), Some(request)) => (self.attempt(&lane.fresh, request, None).await, 1),
             (result, _) => (result, 0),
         };
         let response: http::Response<reqwest::Body> = result?.into();

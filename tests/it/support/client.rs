@@ -49,13 +49,13 @@ pub fn post(address: SocketAddr, path: &str, body: impl AsRef<[u8]>) -> Reply {
 pub fn request(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
     let mut head = format!("{method} {path} HTTP/1.1\r\n");
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-        head.push_str(&format!("Host: {address}\r\n"));
+        head += &format!("Host: {address}\r\n");
     }
     for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        head += &format!("{name}: {value}\r\n");
     }
     if !body.is_empty() {
-        head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        head += &format!("Content-Length: {}\r\n", body.len());
     }
     head.push_str("Connection: close\r\n\r\n");
     let mut bytes = head.into_bytes();

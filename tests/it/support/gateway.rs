@@ -1,6 +1,6 @@
 //! A gateway process with a rules folder and a data folder of its own.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -139,16 +139,6 @@ impl Gateway {
             status.is_some()
         });
         status.expect("status")
-    }
-
-    /// Resident memory in KiB.
-    pub fn resident(&self) -> u64 {
-        let mut text = String::new();
-        std::fs::File::open(format!("/proc/{}/status", self.pid()))
-            .and_then(|mut f| f.read_to_string(&mut text))
-            .expect("proc");
-        let line = text.lines().find(|l| l.starts_with("VmRSS")).expect("VmRSS");
-        line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("number")
     }
 }
 

@@ -6,9 +6,9 @@ pub mod upstream;
 
 use std::time::{Duration, Instant};
 
-pub use client::{Reply, get, post, raw, request};
+pub use client::{get, post, raw, request};
 pub use gateway::Gateway;
-pub use upstream::{Answer, Seen, Upstream};
+pub use upstream::{Answer, Upstream};
 
 /// Waits for a condition, at most ten seconds.
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {

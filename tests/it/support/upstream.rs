@@ -60,8 +60,7 @@ impl Answer {
     /// 200 with a body of this type.
     pub fn typed(content_type: &str, body: impl AsRef<[u8]>) -> Self {
         let body = body.as_ref();
-        let head =
-            format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n", body.len());
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n", body.len());
         Self::Keep([head.as_bytes(), body].concat())
     }
 }
