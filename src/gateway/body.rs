@@ -71,7 +71,7 @@ pub enum Begun<B> {
     Part(Bytes, B),
 }
 
-/// Reads until the body ends or more than `limit` bytes are there.
+/// Reads until the body ends or more than `limit` bytes are there; then it is a part, even if nothing more comes.
 pub async fn begin<B>(mut body: B, limit: usize, bounds: Bounds) -> Result<Begun<B>, Fault>
 where
     B: Body<Data = Bytes> + Unpin,
@@ -102,7 +102,7 @@ where
         if bounds.total.is_some_and(|total| length as u64 > total) {
             return Err(Fault::TooLarge);
         }
-        if length > limit && !body.is_end_stream() {
+        if length > limit {
             return Ok(Begun::Part(if joined.is_empty() { first } else { joined.freeze() }, body));
         }
     }

@@ -10,7 +10,8 @@ fn requests_that_cannot_be_read_are_refused() {
     let gateway = Gateway::start(&request_rules(&upstream, RULE));
     let json = &[("Content-Type", "application/json")];
     let deep = "[".repeat(200) + &"]".repeat(200);
-    let bodies: &[(&[u8], &[(&str, &str)], u16, &str)] = &[
+    type Case<'a> = (&'a [u8], &'a [(&'a str, &'a str)], u16, &'a str);
+    let bodies: &[Case<'_>] = &[
         (br#"{"ssn":1,}"#, json, 422, "malformed"),
         (br#"{"ssn":1} {"ssn":2}"#, json, 422, "malformed"),
         (br#"{"ssn":1,"ssn":2}"#, json, 422, "malformed"),

@@ -1,5 +1,6 @@
 //! A client that sends exactly the bytes it is told to, and reads whatever comes back.
 
+use std::fmt::Write as _;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -49,13 +50,13 @@ pub fn post(address: SocketAddr, path: &str, body: impl AsRef<[u8]>) -> Reply {
 pub fn request(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
     let mut head = format!("{method} {path} HTTP/1.1\r\n");
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-        head += &format!("Host: {address}\r\n");
+        drop(write!(head, "Host: {address}\r\n"));
     }
     for (name, value) in headers {
-        head += &format!("{name}: {value}\r\n");
+        drop(write!(head, "{name}: {value}\r\n"));
     }
     if !body.is_empty() {
-        head += &format!("Content-Length: {}\r\n", body.len());
+        drop(write!(head, "Content-Length: {}\r\n", body.len()));
     }
     head.push_str("Connection: close\r\n\r\n");
     let mut bytes = head.into_bytes();

@@ -59,5 +59,5 @@ routes:
 }
 
 fn indent(rules: &str) -> String {
-    rules.lines().map(|line| format!("      {line}\n")).collect()
+    rules.lines().flat_map(|line| ["      ", line, "\n"]).collect()
 }
