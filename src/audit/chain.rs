@@ -35,7 +35,7 @@
 
 use std::io::Write as _;
 
-use sha2::{Digest, Sha256};
+use ring::digest::{SHA256, digest};
 
 /// A SHA-256 in lower-case hex.
 pub type HexHash = [u8; 64];
@@ -74,7 +74,7 @@ impl Chain {
         out.extend_from_slice(&self.hash);
         out.extend_from_slice(b"\",");
         out.extend_from_slice(fields);
-        self.hash = hex(&Sha256::digest(out.get(start..).unwrap_or_default()));
+        self.hash = sha256(out.get(start..).unwrap_or_default());
         out.extend_from_slice(HASH);
         out.extend_from_slice(&self.hash);
         out.extend_from_slice(b"\"}\n");
@@ -109,13 +109,18 @@ impl Link {
         if !fields.starts_with(b"\",\"") || line.contains(&b'\n') {
             return None;
         }
-        Some(Self { seq, prev: hex_field(prev)?, hash, is_intact: hex(&Sha256::digest(head)) == hash })
+        Some(Self { seq, prev: hex_field(prev)?, hash, is_intact: sha256(head) == hash })
     }
 
     /// The chain's end when this line is its last.
     pub fn end(&self) -> Chain {
         Chain { seq: self.seq, hash: self.hash }
     }
+}
+
+/// PERF: on a core without SHA instructions this takes about half the time of the portable implementation.
+fn sha256(bytes: &[u8]) -> HexHash {
+    hex(digest(&SHA256, bytes).as_ref())
 }
 
 /// A line's number, taken at its word. PERF: for lines that are only shown; hashing the newest 2,000 would be most of

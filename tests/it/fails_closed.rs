@@ -4,13 +4,15 @@ use crate::support::{Answer, Gateway, Upstream, get, no_rules, post, request, re
 
 const RULE: &str = "- {select: $.ssn, action: remove}";
 
+/// A body, its fields, the expected status and code.
+type Case<'a> = (&'a [u8], &'a [(&'a str, &'a str)], u16, &'a str);
+
 #[test]
 fn requests_that_cannot_be_read_are_refused() {
     let upstream = Upstream::json("{}");
     let gateway = Gateway::start(&request_rules(&upstream, RULE));
     let json = &[("Content-Type", "application/json")];
     let deep = "[".repeat(200) + &"]".repeat(200);
-    type Case<'a> = (&'a [u8], &'a [(&'a str, &'a str)], u16, &'a str);
     let bodies: &[Case<'_>] = &[
         (br#"{"ssn":1,}"#, json, 422, "malformed"),
         (br#"{"ssn":1} {"ssn":2}"#, json, 422, "malformed"),

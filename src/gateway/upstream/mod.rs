@@ -26,8 +26,16 @@ pub struct Pool {
     /// Its name in the figures.
     pub series: SeriesId,
     /// Every target as often as its weight says, spread evenly.
-    turns: Vec<Arc<str>>,
+    turns: Vec<Turn>,
     lanes: Vec<Lane>,
+}
+
+/// A target's turn.
+#[derive(Debug, Clone)]
+struct Turn {
+    name: Arc<str>,
+    // PERF: parsed once; only path and query are set for a request.
+    base: reqwest::Url,
 }
 
 /// What one worker uses of an upstream. INVARIANT: a client's connections live on the runtime of the worker that uses it.
@@ -110,7 +118,7 @@ impl Pool {
         };
         let turn = lane.next.fetch_add(1, Ordering::Relaxed) % self.turns.len();
         let target = self.turns.get(turn).ok_or(Refusal::Internal)?;
-        let url = outgoing_url(target, &cleared.path, cleared.query.as_deref())?;
+        let url = outgoing_url(&target.base, &cleared.path, cleared.query.as_deref())?;
         let again = match &cleared.body {
             Outgoing::Whole(_) | Outgoing::Empty if self.spec.retry_attempts > 0 && is_idempotent(&cleared.method) => {
                 Some(cleared.request(url.clone()))
@@ -129,7 +137,7 @@ impl Pool {
         let response: http::Response<reqwest::Body> = result?.into();
         let (head, body) = response.into_parts();
         check_answer(head.status, head.version, &head.headers)?;
-        Ok(Answer { status: head.status, headers: head.headers, body, target: Arc::clone(target), retries })
+        Ok(Answer { status: head.status, headers: head.headers, body, target: Arc::clone(&target.name), retries })
     }
 
     async fn attempt(
@@ -183,15 +191,10 @@ impl Cleared {
 
 /// SECURITY: the URL type has rewritten paths after the router judged them (`/public/../admin` left as `/admin`). What
 /// leaves here is what was judged, or nothing does.
-fn outgoing_url(target: &str, path: &str, query: Option<&str>) -> Result<reqwest::Url, Refusal> {
-    let mut text = String::with_capacity(target.len() + path.len() + query.map_or(0, |q| q.len() + 1));
-    text.push_str(target.trim_end_matches('/'));
-    text.push_str(path);
-    if let Some(query) = query {
-        text.push('?');
-        text.push_str(query);
-    }
-    let url = reqwest::Url::parse(&text).map_err(|_| Refusal::Internal)?;
+fn outgoing_url(base: &reqwest::Url, path: &str, query: Option<&str>) -> Result<reqwest::Url, Refusal> {
+    let mut url = base.clone();
+    url.set_path(path);
+    url.set_query(query);
     if url.path() == path && url.query() == query && url.fragment().is_none() {
         Ok(url)
     } else {
@@ -225,16 +228,13 @@ fn check_answer(status: StatusCode, version: Version, headers: &HeaderMap) -> Re
     if framed && status != StatusCode::SWITCHING_PROTOCOLS { Ok(()) } else { Err(Refusal::UpstreamBroken) }
 }
 
-/// Spreads targets by weight: `{a: 2, b: 1}` becomes `a b a`.
-fn turns(targets: &[rules::Target]) -> Vec<Arc<str>> {
+/// Spreads targets by weight: `{a: 2, b: 1}` becomes `a b a`. A target that is no URL takes no turn; `rules` has refused it.
+fn turns(targets: &[rules::Target]) -> Vec<Turn> {
     let rounds = targets.iter().map(|t| t.weight).max().unwrap_or(0);
-    let mut out = Vec::new();
-    for round in 0..rounds {
-        for target in targets.iter().filter(|t| t.weight > round) {
-            out.push(Arc::from(&*target.url));
-        }
-    }
-    out
+    (0..rounds)
+        .flat_map(|round| targets.iter().filter(move |t| t.weight > round))
+        .filter_map(|t| Some(Turn { name: Arc::from(&*t.url), base: reqwest::Url::parse(&t.url).ok()? }))
+        .collect()
 }
 
 #[cfg(test)]
@@ -243,7 +243,8 @@ mod tests {
 
     #[test]
     fn paths_leave_as_they_were_judged() {
-        let url = |path: &str, query| outgoing_url("http://127.0.0.1:9/", path, query).map(|u| u.to_string());
+        let base = reqwest::Url::parse("http://127.0.0.1:9/").unwrap();
+        let url = |path: &str, query| outgoing_url(&base, path, query).map(|u| u.to_string());
         assert_eq!(url("/a%20b", Some("q=1&&x")), Ok("http://127.0.0.1:9/a%20b?q=1&&x".into()));
         assert_eq!(url("//evil", None), Ok("http://127.0.0.1:9//evil".into()));
         for bad in ["/a/../b", "/a/%2e%2e/b", "/a\\b", "/a b", "/a#b", "/a?b"] {
@@ -254,7 +255,7 @@ mod tests {
     #[test]
     fn turns_follow_weights() {
         let target = |url: &str, weight| rules::Target { url: url.into(), weight };
-        let got = turns(&[target("a", 2), target("b", 1)]);
-        assert_eq!(got.iter().map(|t| &**t).collect::<Vec<_>>(), ["a", "b", "a"]);
+        let got = turns(&[target("http://a", 2), target("http://b", 1)]);
+        assert_eq!(got.iter().map(|t| &*t.name).collect::<Vec<_>>(), ["http://a", "http://b", "http://a"]);
     }
 }
