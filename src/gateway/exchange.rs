@@ -219,7 +219,9 @@ impl Exchange {
     }
 
     fn count(&self, outcome: &'static str, status: u16, error: bool, total: Duration) {
-        let findings: Vec<_> = self.described().map(|f| (f.entity, f.action, f.count)).collect();
+        // What a shadow policy would have done was not done.
+        let done = |f: &crate::policy::Described<'_>| if f.shadow { "shadow" } else { f.action };
+        let findings: Vec<_> = self.described().map(|f| (f.entity, done(&f), f.count)).collect();
         self.worker.stats.record(&Sample {
             route: self.route.and_then(|r| self.live.route_series.get(r).copied()),
             upstream: self.sent.and_then(|_| self.live.pool(self.matched()?)).map(|pool| pool.series),
