@@ -155,7 +155,7 @@ pub(super) enum Outcome {
         rule: u16,
         entity: Option<EntityId>,
     },
-    /// As [`Bench::spans`] says.
+    /// As `Bench::spans` says.
     Spans,
     /// The message must not pass.
     Stop(u16),
