@@ -3,6 +3,7 @@
 
 use super::entity::{EntityId, EntitySet};
 use super::evidence::Support;
+use super::key::KeyMeaning;
 use super::lexicon::{Weight, Words};
 
 /// How many bytes to the left of a candidate are read for context.
@@ -25,38 +26,16 @@ impl Context {
 
     /// The context of a value under `key`, which lies in an object with context `self`.
     ///
-    /// The last word is the head of a name (`phone_version` is a version, `version_phone` a phone). A key that says
-    /// nothing passes on what the container speaks for; one that is only a filler (`number`) passes on all.
+    /// A key that says nothing passes on what the container speaks for; one that is only a filler (`number`) passes on all.
+    /// Where the key speaks, the container's words are not in force: `card.phone` is a phone.
     #[must_use]
     pub fn under(self, key: &str) -> Self {
-        let words = Words::of(key);
-        let mut speaks_for = EntitySet::EMPTY;
-        let (mut against, mut is_head, mut only_filler) = (false, true, true);
-        let mut end = words.count();
-        while end > 0 {
-            let Some((meaning, first)) = words.phrase_before(end) else {
-                (end, is_head, only_filler) = (end - 1, false, false);
-                continue;
-            };
-            end = first;
-            match meaning.weight {
-                _ if !meaning.as_key.is_empty() => speaks_for = speaks_for.union(meaning.as_key),
-                Weight::Filler => continue,
-                Weight::Text if is_head => return Self { speaks_for: self.speaks_for, against: false },
-                Weight::Against | Weight::AgainstAsKey if is_head => return Self::AGAINST,
-                Weight::Against | Weight::AgainstAsKey => against = true,
-                Weight::For | Weight::Text => {}
-            }
-            (is_head, only_filler) = (false, false);
+        match KeyMeaning::of(key) {
+            KeyMeaning::For(speaks_for) => Self { speaks_for, against: false },
+            KeyMeaning::Against => Self::AGAINST,
+            KeyMeaning::Text | KeyMeaning::Silent => Self { speaks_for: self.speaks_for, against: false },
+            KeyMeaning::Filler => self,
         }
-        if !speaks_for.is_empty() {
-            // The container's words stay in force only where this key does not speak: `card.phone` is a phone.
-            return Self { speaks_for, against: false };
-        }
-        if against {
-            return Self::AGAINST;
-        }
-        Self { speaks_for: self.speaks_for, against: self.against && only_filler }
     }
 
     /// What the key path and the words in `value` to the left of `start` say about `entity`; the candidate ends at `end`.
