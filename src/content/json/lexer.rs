@@ -54,6 +54,22 @@ pub(super) fn is_number(bytes: &[u8]) -> bool {
     }
 }
 
+/// Skips a number without exponent from `at`. `None` where it is anything else, or could go on beyond the bytes.
+#[inline]
+pub(super) fn plain_number_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    let digits = rest.strip_prefix(b"-").unwrap_or(rest);
+    let mut rest = match digits.split_first()? {
+        (b'0', rest) => rest,
+        (b'1'..=b'9', rest) => after_digits(rest),
+        _ => return None,
+    };
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        rest = some_digits(fraction)?;
+    }
+    (!is_numeric(*rest.first()?)).then_some(bytes.len() - rest.len())
+}
+
 fn after_digits(bytes: &[u8]) -> &[u8] {
     let n = bytes.iter().position(|b| !b.is_ascii_digit()).unwrap_or(bytes.len());
     bytes.get(n..).unwrap_or_default()
@@ -86,6 +102,17 @@ mod tests {
             ["", "-", "+1", "01", "-01", "1.", ".1", "1e", "1e+", "1.e1", "--1", "1-1", "1.1.1", "1e1.5", "0e", "1e1e1"]
         {
             assert!(!is_number(bad.as_bytes()), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_plain_number_is_a_number_that_ends_here() {
+        for good in ["0,", "-0]", "10}", "1.10 ", "-12.5x"] {
+            assert_eq!(plain_number_end(good.as_bytes(), 0), Some(good.len() - 1), "{good}");
+            assert!(is_number(&good.as_bytes()[..good.len() - 1]));
+        }
+        for other in ["", "1", "-", "-,", "01,", "1.,", "1e5,", "1.5", "1.1.1,", "+1,", ".5,", "1-1,"] {
+            assert_eq!(plain_number_end(other.as_bytes(), 0), None, "{other}");
         }
     }
 

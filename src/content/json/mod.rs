@@ -17,6 +17,7 @@
 //!   65,536 over all open objects are remembered; a duplicate among later ones goes unreported, and both are judged all the
 //!   same. Where keys are watched for collisions with renamed ones, the same bound is [`Fault::Oversize`].
 
+mod block;
 mod lexer;
 mod path;
 pub mod rewriter;

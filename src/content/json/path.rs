@@ -59,6 +59,15 @@ impl Path {
         self.names.push_str(name);
     }
 
+    /// Goes aside to another member of the same object.
+    #[inline]
+    pub(super) fn rename_last(&mut self, name: &str) {
+        if let Some(Step::Name(start)) = self.steps.last() {
+            self.names.truncate(*start);
+            self.names.push_str(name);
+        }
+    }
+
     /// Goes down to an element.
     pub fn push_index(&mut self, index: u64) {
         self.steps.push(Step::Index(index));

@@ -47,7 +47,7 @@ pub(super) struct Run<'a, J> {
     /// What is not written yet, then the chunk.
     pub(super) input: &'a [u8],
     /// As much of `input` as was found to be UTF-8 at one go.
-    text: &'a str,
+    pub(super) text: &'a str,
     /// Whether the body ends with `input`.
     pub(super) last: bool,
     pub(super) out: &'a mut Vec<u8>,
@@ -187,6 +187,7 @@ impl Engine {
 
     fn read<J: Judge>(&mut self, run: &mut Run<'_, J>) -> Result<(), Fault> {
         loop {
+            self.straight(run)?;
             let flow = match self.expect {
                 Expect::Text => self.text(run)?,
                 Expect::Window => self.windows(run)?,
@@ -220,7 +221,10 @@ impl Engine {
         match (self.expect, byte) {
             (Expect::Value, _) => self.value(run, byte),
             (Expect::FirstElement, b']') | (Expect::FirstKey, b'}') | (Expect::After, b'}' | b']') => self.close(run),
-            (Expect::FirstElement | Expect::Element, _) => self.element(run, byte),
+            (Expect::FirstElement | Expect::Element, _) => {
+                self.next_element(run);
+                self.value(run, byte)
+            }
             (Expect::FirstKey | Expect::Key, b'"') => self.key(run),
             (Expect::FirstKey | Expect::Key, _) => Err(self.malformed(self.pos, "expected a key")),
             (Expect::Colon, b':') => {
@@ -250,16 +254,17 @@ impl Engine {
         self.expect = Expect::Value;
     }
 
-    fn element<J: Judge>(&mut self, run: &mut Run<'_, J>, byte: u8) -> Result<Flow, Fault> {
+    /// The element at `pos`.
+    #[inline]
+    pub(super) fn next_element<J>(&mut self, run: &mut Run<'_, J>) {
         self.begin_member();
-        let Some(frame) = self.stack.last_mut() else { return Ok(Flow::Wait) };
+        let Some(frame) = self.stack.last_mut() else { return };
         self.child = self.cursor.by_index(run.program, frame.state, frame.index);
         if run.wants || !self.cursor.state(run.program, self.child).silent {
             self.path.push_index(frame.index);
         }
         frame.index += 1;
         self.expect = Expect::Value;
-        self.value(run, byte)
     }
 
     /// What the selectors make of the value that comes next.
@@ -325,7 +330,7 @@ impl Engine {
     }
 
     /// Shows a scalar and does what the judge answers. `token` is where it stands, `content` what splices count from.
-    fn scalar<J: Judge>(
+    pub(super) fn scalar<J: Judge>(
         &mut self,
         run: &mut Run<'_, J>,
         value: Scalar<'_>,
@@ -338,6 +343,21 @@ impl Engine {
             self.edits.clear();
             edit = run.judge.scalar(Node { path: &self.path, hits }, value, &mut self.edits);
         }
+        self.apply(run, edit, token, content)?;
+        self.pos = token.1;
+        self.after_value();
+        Ok(Flow::Go)
+    }
+
+    /// Does what the judge answered about a scalar.
+    #[inline]
+    pub(super) fn apply<J>(
+        &mut self,
+        run: &mut Run<'_, J>,
+        edit: Edit,
+        token: (usize, usize),
+        content: (usize, usize),
+    ) -> Result<(), Fault> {
         match edit {
             Edit::Stop => return Err(Fault::Stopped),
             _ if self.cut.is_some() => {}
@@ -349,12 +369,10 @@ impl Engine {
                 self.splice(run, content, 0, usize::MAX);
             }
         }
-        self.pos = token.1;
-        self.after_value();
-        Ok(Flow::Go)
+        Ok(())
     }
 
-    fn open<J: Judge>(&mut self, run: &mut Run<'_, J>, container: Container) -> Result<Flow, Fault> {
+    pub(super) fn open<J: Judge>(&mut self, run: &mut Run<'_, J>, container: Container) -> Result<Flow, Fault> {
         if self.stack.len() >= self.limits.depth {
             return Err(self.malformed(self.pos, "nested too deeply"));
         }
@@ -390,7 +408,7 @@ impl Engine {
         Ok(Flow::Go)
     }
 
-    fn close<J: Judge>(&mut self, run: &mut Run<'_, J>) -> Result<Flow, Fault> {
+    pub(super) fn close<J: Judge>(&mut self, run: &mut Run<'_, J>) -> Result<Flow, Fault> {
         let Some(frame) = self.stack.last().copied() else { return Ok(Flow::Wait) };
         let closes = match run.input.get(self.pos) {
             Some(b'}') => Container::Object,

@@ -41,7 +41,12 @@ impl Engine {
         Ok(Flow::Go)
     }
 
-    fn member<J: Judge>(&mut self, run: &mut Run<'_, J>, key: &str, token: (usize, usize)) -> Result<(), Fault> {
+    pub(super) fn member<J: Judge>(
+        &mut self,
+        run: &mut Run<'_, J>,
+        key: &str,
+        token: (usize, usize),
+    ) -> Result<(), Fault> {
         let Some(&frame) = self.stack.last() else { return Ok(()) };
         let member = self.cursor.by_name(run.program, frame.state, key);
         self.child = member.state;
@@ -60,6 +65,19 @@ impl Engine {
             self.edits.clear();
             answer = run.judge.key(Node { path: &self.path, hits: &state.hits }, key, &mut self.edits);
         }
+        self.answered(answer, key, member.watched, token)
+    }
+
+    /// Does what the judge answered about a key.
+    #[inline]
+    pub(super) fn answered(
+        &mut self,
+        answer: KeyEdit,
+        key: &str,
+        watched: bool,
+        token: (usize, usize),
+    ) -> Result<(), Fault> {
+        let Some(&frame) = self.stack.last() else { return Ok(()) };
         match answer {
             KeyEdit::Stop => return Err(Fault::Stopped),
             _ if self.cut.is_some() => return Ok(()),
@@ -68,9 +86,9 @@ impl Engine {
                     return Err(self.malformed(token.0, COLLISION));
                 }
             }
-            KeyEdit::Rename => self.rename(frame, key, member.watched, token)?,
+            KeyEdit::Rename => self.rename(frame, key, watched, token)?,
         }
-        if member.watched || answer == KeyEdit::Reserve {
+        if watched || answer == KeyEdit::Reserve {
             self.note(frame, Why::Reserved, key, token.0)?;
         }
         Ok(())

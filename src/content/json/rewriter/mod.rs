@@ -12,6 +12,7 @@ mod frame;
 mod long;
 mod member;
 mod skip;
+mod straight;
 #[cfg(test)]
 mod tests;
 

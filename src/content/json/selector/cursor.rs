@@ -2,7 +2,7 @@
 
 use super::automaton;
 use super::items::Positions;
-use super::program::{Edge, Program, State, bucket};
+use super::program::{Edge, Names, Program, State};
 
 /// A state of the walk. With tables it is the number of a [`State`] for good; without, its depth, valid until the walk goes
 /// back up beyond it.
@@ -44,6 +44,13 @@ impl Cursor {
         states.get(id as usize).unwrap_or(&NOWHERE)
     }
 
+    /// What is known of the members' names in this state, and the state of all members whose name no selector writes. `None`
+    /// without tables, and where a wildcard takes every member.
+    pub(in crate::content::json) fn unwritten(program: &Program, id: StateId) -> Option<(&Names, &State)> {
+        let state = program.states.get(id as usize).filter(|state| !state.every_key)?;
+        Some((&state.names, program.states.get(state.names.other as usize)?))
+    }
+
     /// The name that has this slot in objects of this state.
     pub(in crate::content::json) fn slot_name(program: &Program, id: StateId, slot: u32) -> &str {
         match program.states.get(id as usize) {
@@ -60,7 +67,7 @@ impl Cursor {
         };
         let names = &state.names;
         let unknown = Member { state: names.other, slot: None, selected: false, watched: false };
-        if names.filter & bucket(name.as_bytes()) == 0 {
+        if !names.may_have(name.as_bytes()) {
             return unknown;
         }
         match find(&names.edges, |edge| program.positions.name(edge.name).cmp(name)) {

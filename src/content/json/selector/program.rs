@@ -72,13 +72,21 @@ pub(super) struct Edge {
 
 /// Where names lead.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(in crate::content::json) struct Names {
     /// In order of the names; an edge's place is its slot.
     pub(super) edges: Box<[Edge]>,
     /// One bit for each bucket that a name of `edges` falls into.
     // PERF: most keys are in no selector, and one bit tells so for nearly all of them.
     pub(super) filter: u64,
-    pub(super) other: u32,
+    pub(in crate::content::json) other: u32,
+}
+
+impl Names {
+    /// Whether a selector could write this name; where it says no, none does.
+    #[inline]
+    pub(in crate::content::json) fn may_have(&self, name: &[u8]) -> bool {
+        self.filter != 0 && self.filter & bucket(name) != 0
+    }
 }
 
 /// The bucket of a name in [`Names::filter`].
