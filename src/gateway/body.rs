@@ -24,8 +24,8 @@ pub enum Fault {
     Broken(Direction),
     /// The sender went silent.
     Silent(Direction),
-    /// Over `limits.total`.
-    TooLarge,
+    /// Over `limits.total`, or over what may be held for a client that cannot be streamed to.
+    TooLarge(Direction),
     /// A rule blocks it.
     Blocked(Direction, Block),
     /// It cannot be read, and policy says block.
@@ -40,7 +40,12 @@ impl Fault {
             Self::Broken(Direction::Response) => Refusal::UpstreamBroken,
             Self::Silent(Direction::Request) => Refusal::ClientTimeout,
             Self::Silent(Direction::Response) => Refusal::UpstreamTimeout,
-            Self::TooLarge => Refusal::TooLarge,
+            Self::TooLarge(Direction::Request) => Refusal::TooLarge,
+            Self::TooLarge(direction @ Direction::Response) => Refusal::Unreadable {
+                direction,
+                failure: Failure::Oversize,
+                reason: "the body is larger than this route allows".into(),
+            },
             Self::Blocked(direction, block) => {
                 Refusal::Blocked { direction, status: block.status, message: block.message }
             }
@@ -76,6 +81,7 @@ pub async fn begin<B>(mut body: B, limit: usize, bounds: Bounds) -> Result<Begun
 where
     B: Body<Data = Bytes> + Unpin,
 {
+    check_length(&body, bounds)?;
     let mut first = Bytes::new();
     let mut joined = BytesMut::new();
     loop {
@@ -100,7 +106,7 @@ where
         }
         let length = first.len() + joined.len();
         if bounds.total.is_some_and(|total| length as u64 > total) {
-            return Err(Fault::TooLarge);
+            return Err(Fault::TooLarge(bounds.direction));
         }
         if length > limit {
             return Ok(Begun::Part(if joined.is_empty() { first } else { joined.freeze() }, body));
@@ -109,8 +115,16 @@ where
     Ok(Begun::Whole(if joined.is_empty() { first } else { joined.freeze() }))
 }
 
+/// Refuses a body that says itself that it is too large, before anything of it is read or sent on.
+pub fn check_length<B: Body>(body: &B, bounds: Bounds) -> Result<(), Fault> {
+    match bounds.total {
+        Some(total) if body.size_hint().lower() > total => Err(Fault::TooLarge(bounds.direction)),
+        _ => Ok(()),
+    }
+}
+
 /// What was read and found in a body.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Report {
     /// Bytes read.
     pub bytes: u64,
@@ -126,6 +140,8 @@ pub struct Report {
 #[derive(Debug)]
 pub struct Flow<B> {
     start: Option<Bytes>,
+    /// Judged already, and not handed out yet.
+    ahead: Option<Bytes>,
     inner: B,
     filter: Option<(Arc<Plan>, BodyFilter)>,
     bounds: Bounds,
@@ -143,6 +159,7 @@ where
     pub fn new(start: Bytes, inner: B, filter: Option<(Arc<Plan>, BodyFilter)>, bounds: Bounds) -> Self {
         Self {
             start: (!start.is_empty()).then_some(start),
+            ahead: None,
             inner,
             filter,
             bounds,
@@ -155,6 +172,9 @@ where
 
     /// The next bytes that may leave. After `None` or an error there is nothing more.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Fault>>> {
+        if let Some(ahead) = self.ahead.take() {
+            return Poll::Ready(Some(Ok(ahead)));
+        }
         loop {
             if self.ended || self.failed {
                 return Poll::Ready(None);
@@ -173,7 +193,7 @@ where
 
     /// Whether everything has been handed out, so that an owner can settle up before the last bytes leave.
     pub fn is_ended(&self) -> bool {
-        self.ended
+        self.ended && self.ahead.is_none()
     }
 
     /// Exact only where nothing is edited.
@@ -191,13 +211,36 @@ where
         hint
     }
 
-    /// What was read and found.
-    pub fn take_report(&mut self) -> Report {
-        if let Some((_, filter)) = self.filter.take() {
-            self.report.edited |= filter.changed();
-            self.report.findings.append(filter.into_findings());
+    /// What was read and found so far.
+    pub fn report(&self) -> Report {
+        let mut report = self.report.clone();
+        if let Some((_, filter)) = &self.filter {
+            report.edited |= filter.changed();
+            report.findings.append(filter.findings().clone());
         }
-        std::mem::take(&mut self.report)
+        report
+    }
+
+    /// Waits for the first bytes that may leave, and keeps them: what fails before can still be refused with a proper answer.
+    pub async fn look_ahead(&mut self) -> Result<(), Fault> {
+        match std::future::poll_fn(|cx| self.poll_next(cx)).await {
+            Some(Ok(bytes)) => self.ahead = Some(bytes),
+            Some(Err(fault)) => return Err(fault),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// All of it, up to `limit` bytes.
+    pub async fn collect(&mut self, limit: usize) -> Result<Bytes, Fault> {
+        let mut all = BytesMut::new();
+        while let Some(bytes) = std::future::poll_fn(|cx| self.poll_next(cx)).await {
+            all.extend_from_slice(&bytes?);
+            if all.len() > limit {
+                return Err(Fault::TooLarge(self.bounds.direction));
+            }
+        }
+        Ok(all.freeze())
     }
 
     fn fail(&mut self, fault: Fault) -> Fault {
@@ -245,7 +288,7 @@ where
     fn count(&mut self, data: Bytes) -> Result<Option<Bytes>, Fault> {
         self.report.bytes += data.len() as u64;
         match self.bounds.total {
-            Some(total) if self.report.bytes > total => Err(Fault::TooLarge),
+            Some(total) if self.report.bytes > total => Err(Fault::TooLarge(self.bounds.direction)),
             _ => Ok(Some(data)),
         }
     }

@@ -14,7 +14,7 @@ use super::body::Report;
 use super::error::{Blame, Refusal};
 use super::target::Target;
 use super::upload::Upload;
-use super::upstream::Pool;
+use super::upstream::{Attempts, Pool};
 use super::{Live, Worker};
 use crate::audit::{FindingRecord, Phases, Record, Reservation, Uninspected};
 use crate::pii;
@@ -42,6 +42,8 @@ pub struct Exchange {
     pub client: IpAddr,
     /// The method.
     pub method: Method,
+    /// The client's version of HTTP.
+    pub version: http::Version,
     time: jiff::Timestamp,
     began: Instant,
     host: String,
@@ -52,6 +54,7 @@ pub struct Exchange {
     retries: u32,
     sent: Option<Instant>,
     answered: Option<Instant>,
+    status: u16,
     bytes_in: u64,
     bytes_out: u64,
     verdict: &'static str,
@@ -65,7 +68,7 @@ pub struct Exchange {
 
 impl Exchange {
     /// An exchange begins: the current snapshot is loaded, once.
-    pub fn begin(worker: Arc<Worker>, client: IpAddr, method: Method) -> Self {
+    pub fn begin(worker: Arc<Worker>, client: IpAddr, method: Method, version: http::Version) -> Self {
         let live = worker.rules.current();
         let id = Uuid::now_v7();
         let mut buffer = Uuid::encode_buffer();
@@ -78,6 +81,7 @@ impl Exchange {
             id_field,
             client,
             method,
+            version,
             time: jiff::Timestamp::now(),
             began: Instant::now(),
             host: String::new(),
@@ -88,6 +92,7 @@ impl Exchange {
             retries: 0,
             sent: None,
             answered: None,
+            status: 0,
             bytes_in: 0,
             bytes_out: 0,
             verdict: "pass",
@@ -111,9 +116,11 @@ impl Exchange {
 
     /// What was asked for, as far as it may be remembered. It may be anything: nobody has checked it yet.
     pub fn asked(&mut self, host: Option<&HeaderValue>, path: &str) {
+        // SECURITY: recognise first, cut then: half a card number is not recognised any more.
+        let everything = &self.worker.everything;
         let host = host.map(|h| String::from_utf8_lossy(h.as_bytes())).unwrap_or_default();
-        capped(&host, HOST_CAP).clone_into(&mut self.host);
-        self.path = shy(capped(path, PATH_CAP), &self.worker.everything);
+        self.host = capped(shy(&host, everything), HOST_CAP);
+        self.path = capped(shy(path, everything), PATH_CAP);
     }
 
     /// Finds the route and remembers it.
@@ -136,12 +143,16 @@ impl Exchange {
         self.sent = Some(Instant::now());
     }
 
+    /// Where the request went, and how often again, whatever came of it.
+    pub fn attempted(&mut self, attempts: Attempts) {
+        self.target = attempts.target;
+        self.retries = attempts.retries;
+    }
+
     /// The upstream has answered.
-    pub fn answered(&mut self, status: u16, target: Arc<str>, retries: u32) {
+    pub fn answered(&mut self, status: u16) {
         self.answered = Some(Instant::now());
         self.upstream_status = status;
-        self.target = Some(target);
-        self.retries = retries;
     }
 
     /// Counts bytes of a body as they were read; what leaves for the client is counted where it leaves.
@@ -178,6 +189,11 @@ impl Exchange {
         self.uninspected.push((direction, failure, what.to_owned(), decision));
     }
 
+    /// The head of the answer leaves with this status; the body follows.
+    pub fn begin_answer(&mut self, status: u16) {
+        self.status = status;
+    }
+
     /// Counts bytes that leave for the client.
     pub fn count_out(&mut self, bytes: usize) {
         self.bytes_out += bytes as u64;
@@ -204,7 +220,7 @@ impl Exchange {
             return;
         }
         if let Some(upload) = self.upload.take() {
-            self.note_body(Direction::Request, upload.take_report());
+            self.note_body(Direction::Request, upload.report());
         }
         let total = self.began.elapsed();
         self.count(outcome, status, error, total);
@@ -249,7 +265,7 @@ impl Exchange {
             time: format!("{:.6}", self.time).into(),
             generation: self.live.ruleset.generation,
             client: self.client.to_string().into(),
-            method: capped(self.method.as_str(), METHOD_CAP).into(),
+            method: plain_method(&self.method).into(),
             host: self.host.as_str().into(),
             path: self.path.as_str().into(),
             route: route.map_or("", |r| &r.name).into(),
@@ -332,17 +348,25 @@ impl Drop for Exchange {
             self.end(Refusal::Internal.code(), Refusal::Internal.status().as_u16(), true);
         }
         let outcome = if self.worker.is_stopping() { "cut_by_shutdown" } else { "client_aborted" };
-        self.end(outcome, 0, false);
+        self.end(outcome, self.status, false);
     }
 }
 
 /// The front of a text that is at most `cap` bytes long.
-fn capped(text: &str, cap: usize) -> &str {
+fn capped(mut text: String, cap: usize) -> String {
     let end = (0..=cap.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    text.get(..end).unwrap_or_default()
+    text.truncate(end);
+    text
 }
 
-/// A path as it may be remembered: recognised values are replaced by their entity.
+/// A method as it may be remembered: any token is a method (RFC 9110 section 9), and so a token may be anything.
+fn plain_method(method: &Method) -> &str {
+    let name = method.as_str();
+    let is_plain = name.len() <= METHOD_CAP && name.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-');
+    if is_plain { name } else { "(other)" }
+}
+
+/// A path or host as it may be remembered: recognised values are replaced by their entity.
 fn shy(path: &str, everything: &pii::Detector) -> String {
     let plain = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
     let mut found = Vec::new();

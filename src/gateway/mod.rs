@@ -96,7 +96,7 @@ async fn handle(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
-    let mut exchange = Exchange::begin(worker, peer.ip().to_canonical(), request.method().clone());
+    let mut exchange = Exchange::begin(worker, peer.ip().to_canonical(), request.method().clone(), request.version());
     match pass(&mut exchange, request).await {
         Ok(reply) => reply::deliver(exchange, reply),
         Err(refusal) => reply::refuse(exchange, &refusal),
@@ -120,7 +120,10 @@ async fn pass(exchange: &mut Exchange, request: Request<Body>) -> Result<Reply, 
     let cleared = protect::request(exchange, head, target, body).await?;
     let pool = exchange.pool().ok_or(Refusal::Internal)?;
     exchange.sent();
-    let answer = pool.send(exchange.worker.index, cleared).await?;
-    exchange.answered(answer.status.as_u16(), Arc::clone(&answer.target), answer.retries);
+    let mut attempts = upstream::Attempts::default();
+    let sent = pool.send(exchange.worker.index, cleared, &mut attempts).await;
+    exchange.attempted(attempts);
+    let answer = sent?;
+    exchange.answered(answer.status.as_u16());
     protect::response(exchange, answer).await
 }

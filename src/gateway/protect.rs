@@ -17,7 +17,7 @@ use super::exchange::Exchange;
 use super::headers::{self, RequestFields};
 use super::reply::{Reply, ReplyBody};
 use super::target::Target;
-use super::upload::{Upload, UploadBody};
+use super::upload::Upload;
 use super::upstream::{Answer, Cleared, Outgoing};
 use crate::content::kind::Kind;
 use crate::policy::{
@@ -76,9 +76,9 @@ async fn request_body(
         JudgedBody::Whole(bytes) => return Ok(Outgoing::Whole(bytes)),
         JudgedBody::Flow(flow) => flow,
     };
-    let upload = Arc::new(Upload::new());
+    let upload = Arc::new(Upload::new(judged));
     gate.exchange.uploads(Arc::clone(&upload));
-    Ok(Outgoing::Streamed(UploadBody::new(judged, Arc::clone(&upload)), upload))
+    Ok(Outgoing::Streamed(upload))
 }
 
 /// Judges a response: fields, body. Every status is judged alike.
@@ -108,7 +108,7 @@ pub async fn response(exchange: &mut Exchange, answer: Answer) -> Result<Reply, 
         };
         match judged {
             JudgedBody::Whole(bytes) => ReplyBody::Whole(bytes),
-            JudgedBody::Flow(flow) => ReplyBody::Flow(Box::new(flow)),
+            JudgedBody::Flow(flow) => flowing(&mut gate, plan.reads_body(), flow).await?,
         }
     };
     gate.settle();
@@ -117,6 +117,22 @@ pub async fn response(exchange: &mut Exchange, answer: Answer) -> Result<Reply, 
         fields.insert(header::CONTENT_LENGTH, length);
     }
     Ok(Reply { status, headers: fields, body })
+}
+
+/// Makes a flow ready to be answered with.
+async fn flowing(gate: &mut Gate<'_>, is_judged: bool, mut flow: Flow<reqwest::Body>) -> Result<ReplyBody, Refusal> {
+    let refusal = super::body::Fault::into_refusal;
+    if gate.exchange.version == http::Version::HTTP_10 && flow.size_hint().exact().is_none() {
+        // SECURITY: to HTTP/1.0 the end of the connection is the end of the body, so that one that was cut looks complete.
+        let whole = flow.collect(gate.body_limit()).await;
+        gate.exchange.note_body(Direction::Response, flow.report());
+        return whole.map(ReplyBody::Whole).map_err(refusal);
+    }
+    if is_judged && let Err(fault) = flow.look_ahead().await {
+        gate.exchange.note_body(Direction::Response, flow.report());
+        return Err(refusal(fault));
+    }
+    Ok(ReplyBody::Flow(Box::new(flow)))
 }
 
 /// A judged body.
@@ -136,6 +152,7 @@ async fn judge_body<B>(
 where
     B: http_body::Body<Data = Bytes> + Unpin,
 {
+    super::body::check_length(&body, bounds).map_err(super::body::Fault::into_refusal)?;
     if !plan.reads_body() {
         return Ok(JudgedBody::Flow(Flow::new(Bytes::new(), body, None, bounds)));
     }
@@ -207,7 +224,10 @@ impl Gate<'_> {
     fn whole(&mut self, plan: &Arc<Plan>, body: Bytes) -> Result<Bytes, Refusal> {
         let (result, judge) = BodyFilter::whole(plan, self.exchange.worker.limits.json, &body);
         let verdict = judge.verdict();
-        self.findings.append(judge.into_findings());
+        // What was found before the body turned out unreadable was not acted upon: the body passes untouched or not at all.
+        if !matches!(result, Err(BodyFault::Unreadable { .. })) {
+            self.findings.append(judge.into_findings());
+        }
         match (result, verdict) {
             (Ok(None), _) => Ok(body),
             (Ok(Some(edited)), _) => {

@@ -37,13 +37,24 @@ pub enum ReplyBody {
 /// Hands a judged answer to the transport.
 pub fn deliver(mut exchange: Exchange, reply: Reply) -> Response<Body> {
     let Reply { status, headers, body } = reply;
+    let is_head = exchange.method == http::Method::HEAD;
     let body = match body {
         ReplyBody::Whole(bytes) => {
             exchange.count_out(bytes.len());
             exchange.complete(status.as_u16());
-            if bytes.is_empty() { Body::empty() } else { Body::from(bytes) }
+            match bytes.is_empty() {
+                // The answer to HEAD does not say what GET would have been after its edits: it has no length.
+                true if is_head && !headers.contains_key(header::CONTENT_LENGTH) => {
+                    Body::from_stream(futures_util::stream::empty::<Result<Bytes, Refusal>>())
+                }
+                true => Body::empty(),
+                false => Body::from(bytes),
+            }
         }
-        ReplyBody::Flow(flow) => Body::new(FlowingBody { flow, status: status.as_u16(), exchange }),
+        ReplyBody::Flow(flow) => {
+            exchange.begin_answer(status.as_u16());
+            Body::new(FlowingBody { flow, status: status.as_u16(), exchange, settled: false })
+        }
     };
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -99,11 +110,13 @@ struct FlowingBody {
     flow: Box<Flow<reqwest::Body>>,
     status: u16,
     exchange: Exchange,
+    settled: bool,
 }
 
 impl FlowingBody {
     fn settle(&mut self, broken: Option<&Refusal>) {
-        let report = self.flow.take_report();
+        self.settled = true;
+        let report = self.flow.report();
         self.exchange.note_body(Direction::Response, report);
         match broken {
             None => self.exchange.complete(self.status),
@@ -151,7 +164,9 @@ impl http_body::Body for FlowingBody {
 impl Drop for FlowingBody {
     /// The client went away in the middle: what was found so far is remembered with the exchange.
     fn drop(&mut self) {
-        let report = self.flow.take_report();
-        self.exchange.note_body(Direction::Response, report);
+        if !self.settled {
+            let report = self.flow.report();
+            self.exchange.note_body(Direction::Response, report);
+        }
     }
 }

@@ -118,7 +118,7 @@ pub async fn serve(
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.header_timeout)
         .max_headers(limits.headers)
-        .max_buf_size(limits.header_bytes.max(8192))
+        .max_header_size(limits.header_bytes)
         .half_close(false);
     let mut connections = JoinSet::new();
     let told = stop.clone();

@@ -72,7 +72,8 @@ fn read_host(uri: &Uri, headers: &HeaderMap) -> Result<(String, String), TargetE
     };
     let name = name.strip_suffix('.').unwrap_or(name);
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_');
-    let bracketed = name.starts_with('[') && name.ends_with(']');
+    let inner = name.strip_prefix('[').and_then(|n| n.strip_suffix(']'));
+    let bracketed = inner.is_some_and(|n| n.parse::<std::net::Ipv6Addr>().is_ok());
     if name.is_empty() || !(bracketed || name.bytes().all(plain)) {
         return Err("the Host field is not valid");
     }
@@ -123,6 +124,8 @@ fn canonical_path(raw: &str, encoded_slash: &mut bool) -> Result<String, TargetE
                         out.push_str(raw.get(i..i + 3).unwrap_or_default());
                     }
                     b'\\' => return Err("an encoded backslash in the path is not allowed"),
+                    // Never part of UTF-8: the overlong `%c0%ae` is a dot to lenient decoders.
+                    0xc0 | 0xc1 | 0xf5.. => return Err("the path has an encoding that is not UTF-8"),
                     0..=0x1f | 0x7f => return Err("an encoded control character in the path is not allowed"),
                     value if is_unreserved(value) => out.push(char::from(value)),
                     _ => out.push_str(raw.get(i..i + 3).unwrap_or_default()),
@@ -137,10 +140,20 @@ fn canonical_path(raw: &str, encoded_slash: &mut bool) -> Result<String, TargetE
         }
         i += 1;
     }
-    let mut segments = out.split('/').skip(1).peekable();
+    refuse_dots(&out)?;
+    if *encoded_slash {
+        // An upstream that decodes it sees more segments.
+        refuse_dots(&out.replace("%2f", "/").replace("%2F", "/"))?;
+    }
+    Ok(out)
+}
+
+fn refuse_dots(path: &str) -> Result<(), TargetError> {
+    let mut segments = path.split('/').skip(1).peekable();
     while let Some(segment) = segments.next() {
-        // `..;x` is a dot segment to servers that cut path parameters off first.
+        // `..;x` is a dot segment to servers that cut path parameters off first, encoded or not.
         let name = segment.split(';').next().unwrap_or_default();
+        let name = name.split("%3b").next().unwrap_or_default().split("%3B").next().unwrap_or_default();
         if name == "." || name == ".." {
             return Err("a dot segment in the path is not allowed");
         }
@@ -148,7 +161,7 @@ fn canonical_path(raw: &str, encoded_slash: &mut bool) -> Result<String, TargetE
             return Err("an empty segment (`//`) in the path is not allowed");
         }
     }
-    Ok(out)
+    Ok(())
 }
 
 fn canonical_query(raw: &str) -> Result<String, TargetError> {
@@ -202,6 +215,11 @@ mod tests {
             "/a%zz",
             "/a%4",
             "/a%5c..%5cb",
+            "/v1/..%2f..%2fadmin",
+            "/v1/%2e%2e%2fx",
+            "/v1/%2f%2fevil",
+            "/a/..%3b/x",
+            "/%c0%ae%c0%ae/x",
         ] {
             assert!(path(bad).is_err(), "{bad}");
         }
@@ -234,7 +252,7 @@ mod tests {
         assert!(read("/", &[]).is_err());
         assert!(read("/", &["a", "b"]).is_err());
         assert!(read("/", &["a", "a"]).is_err());
-        for bad in ["u@a", "a b", "a, b", "a/b", "", "a:", "a:x", "a:0", "a:70000", "a:1:2", ":80", "."] {
+        for bad in ["u@a", "a b", "a, b", "a/b", "", "a:", "a:x", "a:0", "a:70000", "a:1:2", ":80", ".", "[zz]"] {
             assert!(read("/", &[bad]).is_err(), "{bad}");
         }
         for (good, host) in

@@ -144,13 +144,27 @@ impl Detector {
         }
     }
 
-    /// As [`Self::find`] for a JSON number as it was written. Only whole numbers are judged: digits of a fraction or an
-    /// exponent are measurements.
+    /// As [`Self::find`] for a JSON number as it was written. Only whole numbers are judged, however they are written: digits
+    /// of a fraction are measurements, and `4111111111111111.0` and `4.111111111111111e15` are not. What is found in a number
+    /// that is not written plainly is all of it.
     pub fn find_in_number(&self, lexeme: &str, context: Context, found: &mut Vec<Match>) {
-        if self.reads_digits && lexeme.len() <= MAX_DIGITS && lexeme.bytes().all(|byte| byte.is_ascii_digit()) {
-            let marks = Marks { digit: true, at: false, percent: false, beyond_ascii: false };
-            Scan { detector: self, text: lexeme, context, found, left: None }.run(marks);
+        if !self.reads_digits {
+            return;
         }
+        let marks = Marks { digit: true, at: false, percent: false, beyond_ascii: false };
+        if lexeme.bytes().all(|byte| byte.is_ascii_digit()) {
+            if lexeme.len() <= MAX_DIGITS {
+                Scan { detector: self, text: lexeme, context, found, left: None }.run(marks);
+            }
+            return;
+        }
+        let Some(plain) = number::written_plainly(lexeme) else { return };
+        let base = found.len();
+        Scan { detector: self, text: &plain, context, found, left: None }.run(marks);
+        for one in found.get_mut(base..).unwrap_or_default() {
+            (one.start, one.end) = (0, lexeme.len());
+        }
+        found.truncate(base + 1);
     }
 
     /// The smallest offset from which a match could still begin, grow or be disproved if more text followed; all before

@@ -105,11 +105,12 @@ mod tests {
 
     #[test]
     fn remembering_changes_nothing() {
-        let keys: Vec<String> = ["phone", "phone_version", "number", "notes", "ssn", "", "a key that is too long to be remembered"]
-            .into_iter()
-            .map(str::to_owned)
-            .chain((0..4 * SLOTS).map(|n| format!("{}{n}", ["ssn", "order_id", "k", "e-mail"][n % 4])))
-            .collect();
+        let keys: Vec<String> =
+            ["phone", "phone_version", "number", "notes", "ssn", "", "a key that is too long to be remembered"]
+                .into_iter()
+                .map(str::to_owned)
+                .chain((0..4 * SLOTS).map(|n| format!("{}{n}", ["ssn", "order_id", "k", "e-mail"][n % 4])))
+                .collect();
         for _ in 0..2 {
             for key in &keys {
                 assert_eq!(KeyMeaning::of(key), KeyMeaning::read(key), "{key}");

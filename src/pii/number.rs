@@ -256,10 +256,49 @@ fn right_edge(text: &[u8], end: usize) -> Edge {
     }
 }
 
+/// The digits of a JSON number that is whole, without sign, point and exponent. `None`: it is not whole, or longer than
+/// any number that is looked for.
+pub(super) fn written_plainly(lexeme: &str) -> Option<String> {
+    let unsigned = lexeme.strip_prefix('-').unwrap_or(lexeme);
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let exponent: i32 = exponent.parse().ok()?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.len() + fraction.len() > 2 * MAX_DIGITS {
+        return None;
+    }
+    let mut digits = [whole, fraction].concat();
+    // How many digits stand before the point.
+    let point = usize::try_from(i32::try_from(whole.len()).ok()? + exponent).ok()?;
+    while digits.len() > point && digits.ends_with('0') {
+        digits.pop();
+    }
+    if digits.len() > point || point > MAX_DIGITS {
+        return None;
+    }
+    digits.extend(std::iter::repeat_n('0', point - digits.len()));
+    Some(digits)
+}
+
 #[cfg(test)]
 #[expect(clippy::string_slice, reason = "the offsets are on boundaries, or the test fails")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_numbers_are_whole_however_they_are_written() {
+        for text in [
+            "4111111111111111.0",
+            "-4111111111111111",
+            "4.111111111111111e15",
+            "4111111111111111e0",
+            "41111111111111110e-1",
+        ] {
+            assert_eq!(written_plainly(text).as_deref(), Some("4111111111111111"), "{text}");
+        }
+        for text in ["1.5", "1e400", "1e-3", "0.1", "1e999999999999"] {
+            assert_eq!(written_plainly(text), None, "{text}");
+        }
+    }
 
     fn check(text: &str, expected: &[&str]) {
         let mut seen = Vec::new();

@@ -9,6 +9,7 @@
 
 mod support;
 
+mod bounds_clients;
 mod fails_closed;
 mod keeps_the_audit_trail;
 mod protects_requests;

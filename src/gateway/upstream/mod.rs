@@ -3,6 +3,7 @@
 
 mod client;
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -45,6 +46,9 @@ struct Lane {
     /// Keeps nothing: a request that met a dead connection goes out again on a connection that is surely new.
     fresh: reqwest::Client,
     next: AtomicUsize,
+    /// Requests under way, and connections opened: together they tell whether a request can have met an old connection.
+    under_way: AtomicUsize,
+    opened: Opened,
 }
 
 /// A request that policy has judged: the only thing that can be sent.
@@ -64,14 +68,13 @@ pub struct Cleared {
 
 /// A request body on its way out.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "moved twice; a box would be an allocation per request")]
 pub enum Outgoing {
     /// There is none.
     Empty,
     /// It is wholly here, so that it can be sent twice.
     Whole(Bytes),
     /// It comes as the client sends it.
-    Streamed(UploadBody, Arc<Upload>),
+    Streamed(Arc<Upload>),
 }
 
 /// What came back.
@@ -83,8 +86,13 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// The body, unread.
     pub body: reqwest::Body,
-    /// Which target gave it.
-    pub target: Arc<str>,
+}
+
+/// What was tried, known even when it failed.
+#[derive(Debug, Default)]
+pub struct Attempts {
+    /// The target.
+    pub target: Option<Arc<str>>,
     /// Times the request was sent again.
     pub retries: u32,
 }
@@ -105,6 +113,8 @@ impl Pool {
                     pooled: client::build(&spec, spec.max_idle, tls, &opened)?,
                     fresh: client::build(&spec, 0, tls, &opened)?,
                     next: AtomicUsize::new(0),
+                    under_way: AtomicUsize::new(0),
+                    opened,
                 })
             })
             .collect::<Result<_, reqwest::Error>>()?;
@@ -112,32 +122,40 @@ impl Pool {
     }
 
     /// Sends a request to the next target and waits for the head of the answer.
-    pub async fn send(&self, worker: usize, cleared: Cleared) -> Result<Answer, Refusal> {
+    pub async fn send(&self, worker: usize, cleared: Cleared, attempts: &mut Attempts) -> Result<Answer, Refusal> {
         let (Some(lane), false) = (self.lanes.get(worker), self.turns.is_empty()) else {
             return Err(Refusal::Internal);
         };
         let turn = lane.next.fetch_add(1, Ordering::Relaxed) % self.turns.len();
         let target = self.turns.get(turn).ok_or(Refusal::Internal)?;
+        attempts.target = Some(Arc::clone(&target.name));
         let url = outgoing_url(&target.base, &cleared.path, cleared.query.as_deref())?;
         let again = match &cleared.body {
             Outgoing::Whole(_) | Outgoing::Empty if self.spec.retry_attempts > 0 && is_idempotent(&cleared.method) => {
                 Some(cleared.request(url.clone()))
             }
-            Outgoing::Empty | Outgoing::Whole(_) | Outgoing::Streamed(..) => None,
+            Outgoing::Empty | Outgoing::Whole(_) | Outgoing::Streamed(_) => None,
         };
         let upload = match &cleared.body {
-            Outgoing::Streamed(_, upload) => Some(Arc::clone(upload)),
+            Outgoing::Streamed(upload) => Some(Arc::clone(upload)),
             Outgoing::Empty | Outgoing::Whole(_) => None,
         };
+        let opened_before = lane.opened.count();
+        let under_way = UnderWay::count(&lane.under_way);
+        let alone = under_way.is_alone();
         let first = self.attempt(&lane.pooled, cleared.into_request(url), upload.as_deref()).await;
-        let (result, retries) = match (first, again) {
-            (Err(Refusal::UpstreamBroken), Some(request)) => (self.attempt(&lane.fresh, request, None).await, 1),
-            (result, _) => (result, 0),
+        let surely_fresh = alone && under_way.is_alone() && lane.opened.count() != opened_before;
+        let result = match (first, again) {
+            (Err(Failed::Died), Some(request)) if !surely_fresh => {
+                attempts.retries = 1;
+                self.attempt(&lane.fresh, request, None).await
+            }
+            (first, _) => first,
         };
-        let response: http::Response<reqwest::Body> = result?.into();
+        let response: http::Response<reqwest::Body> = result.map_err(Failed::into_refusal)?.into();
         let (head, body) = response.into_parts();
         check_answer(head.status, head.version, &head.headers)?;
-        Ok(Answer { status: head.status, headers: head.headers, body, target: Arc::clone(&target.name), retries })
+        Ok(Answer { status: head.status, headers: head.headers, body })
     }
 
     async fn attempt(
@@ -145,7 +163,7 @@ impl Pool {
         client: &reqwest::Client,
         request: reqwest::Request,
         upload: Option<&Upload>,
-    ) -> Result<reqwest::Response, Refusal> {
+    ) -> Result<reqwest::Response, Failed> {
         let sent = client.execute(request);
         tokio::pin!(sent);
         let allowed = self.spec.response_timeout;
@@ -153,12 +171,14 @@ impl Pool {
         loop {
             match tokio::time::timeout_at(deadline, &mut sent).await {
                 Ok(Ok(response)) => return Ok(response),
-                Ok(Err(error)) => return Err(upload.and_then(Upload::fault).unwrap_or_else(|| classify(&error))),
+                Ok(Err(error)) => {
+                    return Err(upload.and_then(Upload::fault).map_or_else(|| Failed::of(&error), Failed::Refused));
+                }
                 Err(_) => {
                     // The clock starts when the request is sent, and a long upload is still being sent.
                     let moved = upload.map_or(deadline - allowed, Upload::last_progress) + allowed;
                     if moved <= deadline {
-                        return Err(Refusal::UpstreamTimeout);
+                        return Err(Failed::Refused(Refusal::UpstreamTimeout));
                     }
                     deadline = moved;
                 }
@@ -183,7 +203,7 @@ impl Cleared {
         *request.body_mut() = match self.body {
             Outgoing::Empty => None,
             Outgoing::Whole(bytes) => Some(bytes.into()),
-            Outgoing::Streamed(body, _) => Some(reqwest::Body::wrap(body)),
+            Outgoing::Streamed(upload) => Some(reqwest::Body::wrap(UploadBody(upload))),
         };
         request
     }
@@ -207,14 +227,72 @@ fn is_idempotent(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::PUT | Method::DELETE | Method::OPTIONS)
 }
 
-fn classify(error: &reqwest::Error) -> Refusal {
-    if error.is_timeout() {
-        Refusal::UpstreamTimeout
-    } else if error.is_connect() {
-        Refusal::UpstreamConnect
-    } else {
-        Refusal::UpstreamBroken
+/// Counts a request as under way, however it ends.
+struct UnderWay<'a>(&'a AtomicUsize);
+
+impl<'a> UnderWay<'a> {
+    fn count(counter: &'a AtomicUsize) -> Self {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Self(counter)
     }
+
+    fn is_alone(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 1
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Why one attempt failed.
+#[derive(Debug)]
+enum Failed {
+    /// The connection ended before an answer began: the way an idle close races a reuse.
+    Died,
+    /// Anything else.
+    Refused(Refusal),
+}
+
+impl Failed {
+    fn of(error: &reqwest::Error) -> Self {
+        if error.is_timeout() {
+            Self::Refused(Refusal::UpstreamTimeout)
+        } else if error.is_connect() {
+            Self::Refused(Refusal::UpstreamConnect)
+        } else if died(error) {
+            Self::Died
+        } else {
+            Self::Refused(Refusal::UpstreamBroken)
+        }
+    }
+
+    fn into_refusal(self) -> Refusal {
+        match self {
+            Self::Died => Refusal::UpstreamBroken,
+            Self::Refused(refusal) => refusal,
+        }
+    }
+}
+
+fn died(error: &reqwest::Error) -> bool {
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        if let Some(hyper) = error.downcast_ref::<hyper::Error>()
+            && (hyper.is_incomplete_message() || hyper.is_canceled() || hyper.is_closed())
+        {
+            return true;
+        }
+        if let Some(io) = error.downcast_ref::<std::io::Error>()
+            && matches!(io.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted)
+        {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// Refuses answers whose end we would have to guess, and a switch of protocols that nobody asked for.

@@ -230,11 +230,11 @@ fn is_method(method: &str) -> bool {
     !method.is_empty()
         && method.len() <= 32
         && method.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-')
-        && method != "CONNECT"
+        && !["CONNECT", "TRACE"].contains(&method)
 }
 
 fn method_hint(method: &str) -> String {
-    const KNOWN: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
+    const KNOWN: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
     suggest::closest(method, KNOWN)
         .map_or_else(|| "methods are upper case, as in `GET`".to_owned(), |near| format!("did you mean `{near}`?"))
 }

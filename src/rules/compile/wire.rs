@@ -6,11 +6,30 @@ use crate::rules::problem::{Place, Problems, quote};
 
 /// SECURITY: these frame the message or belong to one connection. The gateway rebuilds them in one place; a rule that
 /// changed one would let two parties disagree about where a message ends.
-const OWN: [&str; 9] =
-    ["connection", "transfer-encoding", "content-length", "host", "te", "trailer", "upgrade", "keep-alive", "expect"];
+const OWN: [&str; 18] = [
+    "connection",
+    "transfer-encoding",
+    "content-length",
+    "host",
+    "te",
+    "trailer",
+    "upgrade",
+    "keep-alive",
+    "expect",
+    "http2-settings",
+    // Written by the gateway after rules have run, or dropped: a rule about them would do nothing.
+    "via",
+    "forwarded",
+    "traceparent",
+    "tracestate",
+    "x-request-id",
+    "x-real-ip",
+    "range",
+    "accept-encoding",
+];
 
 fn is_own(name: &str) -> bool {
-    OWN.contains(&name) || name.starts_with("proxy-")
+    OWN.contains(&name) || name.starts_with("proxy-") || name.starts_with("x-forwarded-")
 }
 
 /// A field name that rules may touch.

@@ -7,8 +7,8 @@ use crate::content::json::{Fault, Judge, Long, Node};
 
 use super::engine::{Engine, Expect, Flow, Run};
 
-/// Decided text that is shown again on the left, in bytes.
-const CONTEXT: usize = 64;
+/// Decided text that is shown again on the left, in bytes. What a judge recognises may depend on as much.
+const CONTEXT: usize = 256;
 
 /// The window over a long string.
 #[derive(Debug, Default)]
