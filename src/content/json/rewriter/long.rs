@@ -7,8 +7,8 @@ use crate::content::json::{Fault, Judge, Long, Node};
 
 use super::engine::{Engine, Expect, Flow, Run};
 
-/// Decided text that is shown again on the left, in bytes.
-const CONTEXT: usize = 64;
+/// Decided text that is shown again on the left, in bytes: as far as a detector looks behind.
+const CONTEXT: usize = 256;
 
 /// The window over a long string.
 #[derive(Debug, Default)]
