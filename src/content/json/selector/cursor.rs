@@ -51,6 +51,13 @@ impl Cursor {
         Some((&state.names, program.states.get(state.names.other as usize)?))
     }
 
+    /// Whether some selector writes this name in a state of these names.
+    #[inline]
+    pub(in crate::content::json) fn writes(program: &Program, names: &Names, name: &[u8]) -> bool {
+        names.may_have(name)
+            && find(&names.edges, |edge| program.positions.name(edge.name).as_bytes().cmp(name)).is_some()
+    }
+
     /// The name that has this slot in objects of this state.
     pub(in crate::content::json) fn slot_name(program: &Program, id: StateId, slot: u32) -> &str {
         match program.states.get(id as usize) {

@@ -84,7 +84,7 @@ pub(in crate::content::json) struct Names {
 impl Names {
     /// Whether a selector could write this name; where it says no, none does.
     #[inline]
-    pub(in crate::content::json) fn may_have(&self, name: &[u8]) -> bool {
+    pub(super) fn may_have(&self, name: &[u8]) -> bool {
         self.filter != 0 && self.filter & bucket(name) != 0
     }
 }
@@ -93,8 +93,9 @@ impl Names {
 #[inline]
 pub(super) fn bucket(name: &[u8]) -> u64 {
     let (first, last) = (name.first().copied().unwrap_or(0), name.last().copied().unwrap_or(0));
-    let mixed = u64::from(first) ^ (u64::from(last) << 2) ^ ((name.len() as u64) << 4);
-    1 << ((mixed ^ (mixed >> 6)) & 63)
+    let mixed = u64::from(first) | u64::from(last) << 8 | (name.len() as u64) << 16;
+    // Fibonacci hashing: the top six bits depend on all of them.
+    1 << (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
 }
 
 /// Where indexes lead.
