@@ -69,8 +69,8 @@ fn numbers_are_judged_when_whole() {
     check_number("card", "4111111111111111", &["credit_card"]);
     check_number("value", "4111111111111111", &["credit_card"]);
     check_number("order_id", "4111111111111111", &[]);
-    check_number("card", "4111111111111111.0", &[]);
-    check_number("card", "-4111111111111111", &[]);
+    check_number("card", "4111111111111111.0", &["credit_card"]);
+    check_number("card", "-4111111111111111", &["credit_card"]);
     check_number("card", "4111111111111111e1", &[]);
     check_number("ssn", "123456789", &["us_ssn"]);
     check_number("value", "123456789", &[]);
