@@ -27,6 +27,8 @@ pub struct Verified {
     pub journal_bytes: u64,
     /// Whether a gateway has the folder at the moment.
     pub is_live: bool,
+    /// Whether the chain's end is noted beside the log: without the note a cut at the very end is not seen.
+    pub is_end_noted: bool,
 }
 
 /// The first place at which it does not.
@@ -152,6 +154,7 @@ pub fn verify(dir: &Path, front: Front) -> io::Result<Result<Verified, Broken>> 
         }
     }
     let end = walk.chain;
+    let is_end_noted = head.is_some();
     if let Some(head) = head {
         let flaw = match end.seq {
             seq if seq < head.seq => Some(Flaw::EndMissing { written: head.seq }),
@@ -171,6 +174,7 @@ pub fn verify(dir: &Path, front: Front) -> io::Result<Result<Verified, Broken>> 
         last_hash: end.hash_text(),
         journal_bytes,
         is_live,
+        is_end_noted,
     }))
 }
 

@@ -51,6 +51,10 @@ impl AuditVerb {
 /// Checks the log in `dir` and says what it found. Exit code: 0 whole, 1 broken, 2 not readable.
 pub fn verify(dir: &Path, front: Front, out: &mut impl Write) -> io::Result<u8> {
     match verify::verify(dir, front) {
+        Ok(Ok(log)) if log.files == 0 && log.journal_bytes == 0 => {
+            writeln!(out, "there is no audit log in `{}`", dir.display())?;
+            Ok(2)
+        }
         Ok(Ok(log)) => {
             let span = match log.records {
                 0 => String::new(),
@@ -58,6 +62,12 @@ pub fn verify(dir: &Path, front: Front, out: &mut impl Write) -> io::Result<u8> 
             };
             let (records, files) = (count(log.records, "record"), count(log.files as u64, "file"));
             writeln!(out, "whole: {records}{span}, in {files}")?;
+            if !log.is_end_noted {
+                writeln!(
+                    out,
+                    "warning: `audit.head` is missing: records cut off at the very end would not be missed here"
+                )?;
+            }
             writeln!(out, "last hash: {}", log.last_hash)?;
             writeln!(out, "keep number and hash elsewhere: they vouch for everything up to here")?;
             if log.journal_bytes > 0 {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, Method, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
 use super::body::{Begun, Bounds, Flow, begin};
 use super::error::Refusal;
@@ -33,8 +33,9 @@ pub async fn request(exchange: &mut Exchange, head: Parts, target: Target, body:
         Some(query) => gate.part(|found| plan.judge_query(query, found), query.clone())?.into(),
         None => None,
     };
+    let labels = Labels::of(&head.headers);
     let mut fields = gate.fields(&plan, head.headers)?;
-    let outgoing = request_body(&mut gate, &plan, &fields, body).await?;
+    let outgoing = request_body(&mut gate, &plan, &labels, body).await?;
     gate.settle();
 
     let route = exchange.matched().ok_or(Refusal::Internal)?;
@@ -59,19 +60,14 @@ pub async fn request(exchange: &mut Exchange, head: Parts, target: Target, body:
     Ok(Cleared { method: head.method, path, query, headers: fields, body: outgoing })
 }
 
-async fn request_body(
-    gate: &mut Gate<'_>,
-    plan: &Arc<Plan>,
-    fields: &HeaderMap,
-    body: Body,
-) -> Result<Outgoing, Refusal> {
+async fn request_body(gate: &mut Gate<'_>, plan: &Arc<Plan>, labels: &Labels, body: Body) -> Result<Outgoing, Refusal> {
     use http_body::Body as _;
     if body.is_end_stream() {
         return Ok(Outgoing::Empty);
     }
     let limits = &gate.exchange.worker.limits;
     let bounds = Bounds { direction: Direction::Request, idle: limits.body_timeout, total: gate.total_limit() };
-    let judged = match judge_body(gate, plan, fields, body, bounds).await? {
+    let judged = match judge_body(gate, plan, labels, body, bounds).await? {
         JudgedBody::Whole(bytes) if bytes.is_empty() => return Ok(Outgoing::Empty),
         JudgedBody::Whole(bytes) => return Ok(Outgoing::Whole(bytes)),
         JudgedBody::Flow(flow) => flow,
@@ -90,6 +86,7 @@ pub async fn response(exchange: &mut Exchange, answer: Answer) -> Result<Reply, 
     let is_head = exchange.method == Method::HEAD;
     let length = headers.get(header::CONTENT_LENGTH).cloned();
     let mut gate = Gate { exchange, direction: Direction::Response, findings: Findings::default(), edited: false };
+    let labels = Labels::of(&headers);
     let mut fields = gate.fields(&plan, headers)?;
     headers::strip_hop(&mut fields);
 
@@ -104,7 +101,7 @@ pub async fn response(exchange: &mut Exchange, answer: Answer) -> Result<Reply, 
             gate.decide(&plan, Failure::Unsupported, "partial content")?;
             JudgedBody::Flow(Flow::new(Bytes::new(), body, None, bounds))
         } else {
-            judge_body(&mut gate, &plan, &fields, body, bounds).await?
+            judge_body(&mut gate, &plan, &labels, body, bounds).await?
         };
         match judged {
             JudgedBody::Whole(bytes) => ReplyBody::Whole(bytes),
@@ -135,6 +132,25 @@ async fn flowing(gate: &mut Gate<'_>, is_judged: bool, mut flow: Flow<reqwest::B
     Ok(ReplyBody::Flow(Box::new(flow)))
 }
 
+/// What the sender says of its body. SECURITY: taken before any rule about fields has run, so that no rule can make a coded
+/// body look plain.
+struct Labels {
+    types: Vec<HeaderValue>,
+    codings: Vec<HeaderValue>,
+}
+
+impl Labels {
+    fn of(fields: &HeaderMap) -> Self {
+        let all = |name| fields.get_all(name).iter().cloned().collect();
+        Self { types: all(header::CONTENT_TYPE), codings: all(header::CONTENT_ENCODING) }
+    }
+
+    fn kind(&self, start: &[u8]) -> Kind {
+        let bytes = HeaderValue::as_bytes;
+        Kind::of(self.types.iter().map(bytes), self.codings.iter().map(bytes), start)
+    }
+}
+
 /// A judged body.
 #[expect(clippy::large_enum_variant, reason = "lives for one statement; a box would be an allocation per request")]
 enum JudgedBody<B> {
@@ -145,7 +161,7 @@ enum JudgedBody<B> {
 async fn judge_body<B>(
     gate: &mut Gate<'_>,
     plan: &Arc<Plan>,
-    fields: &HeaderMap,
+    labels: &Labels,
     body: B,
     bounds: Bounds,
 ) -> Result<JudgedBody<B>, Refusal>
@@ -162,9 +178,7 @@ where
         Begun::Whole(bytes) => (bytes, None),
         Begun::Part(bytes, rest) => (bytes, Some(rest)),
     };
-    let types = fields.get_all(header::CONTENT_TYPE).iter().map(http::HeaderValue::as_bytes);
-    let codings = fields.get_all(header::CONTENT_ENCODING).iter().map(http::HeaderValue::as_bytes);
-    let readable = match Kind::of(types, codings, &start) {
+    let readable = match labels.kind(&start) {
         Kind::Empty => return Ok(JudgedBody::Whole(start)),
         Kind::Json => true,
         Kind::Unsupported(reason) => {
@@ -289,7 +303,7 @@ fn edited_fields(fields: &HeaderMap, edits: &[HeaderEdit]) -> Result<HeaderMap, 
             }
             Some(HeaderChange::Remove) => {}
             Some(HeaderChange::Set(bytes)) => {
-                let value = http::HeaderValue::from_bytes(bytes).map_err(|_| Refusal::Internal)?;
+                let value = HeaderValue::from_bytes(bytes).map_err(|_| Refusal::Internal)?;
                 out.append(name, value);
             }
         }

@@ -1,6 +1,6 @@
 //! When protection cannot be given, nothing passes, and the reply and the record say why.
 
-use crate::support::{Answer, Gateway, Upstream, get, no_rules, post, request, request_rules, response_rules};
+use crate::support::{Answer, Gateway, Upstream, get, no_rules, post, raw, request, request_rules, response_rules};
 
 const RULE: &str = "- {select: $.ssn, action: remove}";
 
@@ -130,4 +130,31 @@ fn no_route_is_404_and_recorded() {
     let reply = get(gateway.address, "/other");
     assert_eq!((reply.status, reply.code().as_str()), (404, "no_route"));
     assert_eq!(gateway.record_of(&reply)["route"], "");
+}
+
+#[test]
+fn a_cut_answer_never_looks_complete_to_an_old_client() {
+    let body = format!("[{}", r#"{"x":1},"#.repeat(20_000));
+    let upstream = Upstream::new(move |_| {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+        Answer::Close(format!("{head}{:x}\r\n{body}\r\n", body.len()).into_bytes())
+    });
+    for rules in [no_rules(&upstream), response_rules(&upstream, RULE)] {
+        let gateway = Gateway::start(&rules);
+        let reply = raw(gateway.address, b"GET / HTTP/1.0\r\nHost: t\r\n\r\n", false).expect("answer");
+        assert_eq!(reply.status, 502, "{} bytes", reply.body.len());
+    }
+}
+
+#[test]
+fn a_length_over_the_limit_is_refused_before_anything_is_sent() {
+    let body: &'static str = "x".repeat(200_000).leak();
+    let upstream = Upstream::new(move |_| Answer::typed("text/plain", body));
+    let gateway = Gateway::start(&no_rules(&upstream).replace("upstream: u", "upstream: u, limits: {total: 100KiB}"));
+    let reply = get(gateway.address, "/");
+    assert_eq!((reply.status, reply.code().as_str()), (502, "oversize"));
+    let arrived = upstream.seen().len();
+    let reply = request(gateway.address, "POST", "/", &[("Content-Type", "text/plain")], body.as_bytes());
+    assert_eq!((reply.status, reply.code().as_str()), (413, "too_large"));
+    assert_eq!(upstream.seen().len(), arrived);
 }

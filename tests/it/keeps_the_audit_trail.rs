@@ -5,7 +5,9 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::support::{Answer, Gateway, Upstream, client::Connection, get, no_rules, post, response_rules, until};
+use crate::support::{
+    Answer, Gateway, Upstream, client::Connection, get, no_rules, post, request, request_rules, response_rules, until,
+};
 
 fn verify(gateway: &Gateway) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_fieldgate"))
@@ -153,4 +155,38 @@ fn two_processes_never_share_a_data_folder() {
         .expect("second");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && text.contains("data"), "{text}");
+}
+
+#[test]
+fn values_are_recognised_before_texts_are_cut() {
+    let upstream = Upstream::json("{}");
+    let gateway = Gateway::start(&no_rules(&upstream));
+    let card = ["4111", "1111", "1111", "1111"].concat();
+    let long = get(gateway.address, &format!("/x/{}/{card}", "a".repeat(1009)));
+    let host = request(gateway.address, "GET", "/", &[("Host", "jo@example.com")], b"");
+    let method = request(gateway.address, &card, "/", &[], b"");
+    for reply in [long, host, method] {
+        let text = gateway.record_of(&reply).to_string();
+        assert!(!text.contains("41111") && !text.contains("jo@"), "{text}");
+    }
+}
+
+#[test]
+fn an_upload_that_is_answered_early_is_recorded_with_what_was_found() {
+    let upstream = Upstream::early(Answer::json("{}"));
+    let gateway = Gateway::start(&request_rules(&upstream, "- {select: '$[*].card', action: remove}"));
+    let mut connection = Connection::open(gateway.address);
+    let item = r#"{"card":"4111111111111111"},"#;
+    let body = format!("[{}1]", item.repeat(8_000));
+    let head = format!(
+        "POST / HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    connection.send(head.as_bytes());
+    connection.send(&body.as_bytes()[..150_000]);
+    let reply = connection.read(false).expect("answer");
+    assert_eq!(reply.status, 200);
+    let record = gateway.record_of(&reply);
+    assert!(record["bytes_in"].as_u64().expect("bytes") > 60_000, "{record}");
+    assert!(record["findings"][0]["count"].as_u64().is_some_and(|n| n > 1_000), "{record}");
 }

@@ -110,3 +110,21 @@ fn a_large_body_streams_through_the_same_rules() {
     assert_eq!(record["findings"][0]["count"], 20_000);
     assert_eq!(record["verdict"], "edit");
 }
+
+#[test]
+fn a_number_is_judged_however_it_is_written() {
+    for number in ["4111111111111111", "4111111111111111.0", "-4111111111111111", "4.111111111111111e15"] {
+        let body: &'static str = format!(r#"{{"n":{number},"m":1.5}}"#).leak();
+        check("- {detect: [credit_card], action: redact}", body, r#"{"n":0,"m":1.5}"#);
+    }
+}
+
+#[test]
+fn head_does_not_promise_a_length_that_get_would_not_have() {
+    let upstream = Upstream::new(|_| {
+        Answer::Keep(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 21\r\n\r\n".to_vec())
+    });
+    let gateway = Gateway::start(&response_rules(&upstream, "- {select: $.ssn, action: remove}"));
+    let reply = client::request(gateway.address, "HEAD", "/", &[], b"");
+    assert_eq!((reply.status, reply.header("content-length")), (200, None));
+}

@@ -73,3 +73,23 @@ fn a_post_that_may_have_arrived_is_not_sent_again() {
     assert_eq!(connection.read(false).expect("answer").status, 502);
     assert_eq!(upstream.seen().iter().filter(|s| s.method() == "POST").count(), 1);
 }
+
+#[test]
+fn an_answer_that_is_no_http_is_not_asked_for_again() {
+    let upstream = Upstream::new(|_| {
+        Answer::Close(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx".to_vec())
+    });
+    let gateway = Gateway::start(&no_rules(&upstream));
+    let mut connection = Connection::open(gateway.address);
+    assert_eq!(connection.get("/").expect("answer").status, 502);
+    assert_eq!(upstream.seen().len(), 1);
+}
+
+#[test]
+fn a_fresh_connection_that_dies_is_not_tried_again() {
+    let upstream = Upstream::new(|_| Answer::Close(Vec::new()));
+    let gateway = Gateway::start(&no_rules(&upstream));
+    let mut connection = Connection::open(gateway.address);
+    assert_eq!(connection.get("/").expect("answer").status, 502);
+    assert_eq!(upstream.seen().len(), 1);
+}
