@@ -34,8 +34,8 @@ struct Slot {
 }
 
 thread_local! {
-    // PERF: APIs use few keys and repeat them in every message; reading the lexicon for one costs some 200 ns, finding it here
-    // some 10. Direct-mapped and bounded: 512 keys, 24 KiB a thread.
+    // PERF: APIs use few keys and repeat them in every message; reading the lexicon for one costs 115 to 209 ns (measured on a
+    // busy machine), comparing 24 bytes a fraction. Direct-mapped and bounded: 512 keys a thread.
     static REMEMBERED: RefCell<Box<[Option<Slot>]>> = RefCell::new(vec![None; SLOTS].into_boxed_slice());
 }
 

@@ -184,7 +184,7 @@ fn read(cell: &Cell) -> Counts {
 
 /// What one kind of histogram holds beyond `seen`, over all workers.
 ///
-/// PERF: loading 2,688 counters takes about 1 us; only pairs with traffic are read.
+/// PERF: loading 2,688 counters is the most a tick does per pair; only pairs with traffic are read.
 fn fresh(cells: &[&Cell], kind: usize, seen: &mut [u32], scratch: &mut Histogram32) -> Sparse {
     let mut now = vec![0_u32; seen.len()];
     for cell in cells {
