@@ -51,7 +51,7 @@ impl AuditVerb {
 /// Checks the log in `dir` and says what it found. Exit code: 0 whole, 1 broken, 2 not readable.
 pub fn verify(dir: &Path, front: Front, out: &mut impl Write) -> io::Result<u8> {
     match verify::verify(dir, front) {
-        Ok(Ok(log)) if log.files == 0 && log.journal_bytes == 0 => {
+        Ok(Ok(log)) if log.files == 0 && log.journal_bytes == 0 && !log.is_end_noted && !log.is_live => {
             writeln!(out, "there is no audit log in `{}`", dir.display())?;
             Ok(2)
         }
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn it_says_what_it_found() {
         let dir = tempfile::tempdir().unwrap();
-        check_verify(dir.path(), 0, "whole: 0 records");
+        check_verify(dir.path(), 2, "there is no audit log in");
         let audit = Audit::open(&AuditSettings::in_dir(dir.path()), 1).unwrap();
         audit.lanes()[0].reserve().unwrap().commit(&crate::audit::sample("one"));
         audit.lanes()[0].reserve().unwrap().commit(&crate::audit::sample("two"));
