@@ -65,6 +65,8 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
 
     let stopping = Arc::new(AtomicBool::new(false));
     let (stop, stopped) = watch::channel(false);
+    // The dashboard stops last: while the rest drains, `/readyz` must still be there to say so.
+    let (stop_admin, admin_stopped) = watch::channel(false);
     let (inlets, threads) = start_workers(settings, &store, &audit, &stats, &stopping, &stopped)?;
     let lifecycle = admin::Lifecycle::new();
     let admin_app = admin_listener.map(|listener| {
@@ -84,7 +86,7 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
     ready(addresses);
     control.block_on(async {
         let accepting = tokio::spawn(serve::accept(listener, inlets, settings.max_connections, stopped.clone()));
-        let dashboard = admin_app.map(|(listener, app)| tokio::spawn(serve_admin(listener, app, stopped.clone())));
+        let dashboard = admin_app.map(|(listener, app)| tokio::spawn(serve_admin(listener, app, admin_stopped)));
         let ticking = tokio::spawn(tick(stats.clone()));
         until_told_to_stop(&watch).await?;
         tracing::info!(drain_s = settings.drain.as_secs_f64(), "stopping: what is under way may end");
@@ -97,6 +99,7 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
             joined = joined => joined?,
             () = told_to_stop() => tracing::warn!("told to stop again: not waiting any longer"),
         }
+        stop_admin.send_replace(true);
         if let Some(dashboard) = dashboard {
             drop(tokio::time::timeout(Duration::from_secs(1), dashboard).await);
         }

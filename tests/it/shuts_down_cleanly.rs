@@ -49,7 +49,7 @@ fn a_hung_exchange_is_cut_at_the_drain_deadline_and_recorded() {
 }
 
 #[test]
-fn readiness_fails_first() {
+fn nobody_is_told_ready_while_what_is_under_way_ends() {
     let upstream = Upstream::new(|_| {
         std::thread::sleep(Duration::from_millis(800));
         Answer::json("{}")
@@ -57,4 +57,10 @@ fn readiness_fails_first() {
     let gateway = Gateway::start(&no_rules(&upstream));
     assert_eq!(get(gateway.admin, "/readyz").status, 200);
     assert_eq!(get(gateway.admin, "/healthz").status, 200);
+    let mut connection = Connection::open(gateway.address);
+    connection.send(b"GET / HTTP/1.1\r\nHost: t\r\n\r\n");
+    until("the upstream was asked", || upstream.connections() == 1);
+    gateway.signal("TERM");
+    until("it says that it is not ready", || get(gateway.admin, "/readyz").status == 503);
+    assert_eq!(connection.read(false).expect("answer").status, 200, "what was under way has ended well");
 }
