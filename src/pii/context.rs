@@ -4,7 +4,8 @@
 use super::entity::{EntityId, EntitySet};
 use super::evidence::Support;
 use super::key::KeyMeaning;
-use super::lexicon::{Weight, Words};
+use super::lexicon::{Weight, phrase};
+use super::words::Words;
 
 /// How many bytes to the left of a candidate are read for context.
 pub(super) const LEFT_WORDS: usize = 40;
@@ -75,22 +76,22 @@ impl Left {
         if start == 0 {
             return Self::Silent;
         }
-        let slice = scope(text, start);
-        let words = Words::of(slice);
-        let mut leads_up = true;
-        let mut end = words.count();
-        while end > 0 {
-            let Some((meaning, first)) = words.phrase_before(end) else {
-                (end, leads_up) = (end - 1, false);
+        let mut words = Words::of_text(scope(text, start));
+        let (mut leads_up, mut index) = (true, 0);
+        while words.word(index).is_some() {
+            let Some((meaning, count)) = phrase(&mut words, index) else {
+                (index, leads_up) = (index + 1, false);
                 continue;
             };
+            index += count;
             match meaning.weight {
                 _ if !meaning.as_word.is_empty() => return Self::For(meaning.as_word),
-                Weight::Against if leads_up && words.count() - first <= words_of_line(slice) => return Self::Against,
+                Weight::Against if leads_up && words.word(index - 1).is_some_and(|first| first.is_of_line) => {
+                    return Self::Against;
+                }
                 Weight::Filler => {}
                 Weight::Against | Weight::AgainstAsKey | Weight::Text | Weight::For => leads_up = false,
             }
-            end = first;
         }
         Self::Silent
     }
@@ -105,46 +106,10 @@ pub(super) fn floor_boundary(text: &str, mut at: usize) -> usize {
     at.min(text.len())
 }
 
-/// A number with so many digits has used up the words before it.
-const OWN_NUMBER: usize = 4;
-
-/// The words to the left of `start` that can be about what begins there: in `SSN 078-05-1121, passport 404846809` the
-/// first word is about the first number, but in `SSNs: 078-05-1121 and 219-09-9998` about both.
+/// The text to the left of `start` that is read for context.
 fn scope(text: &str, start: usize) -> &str {
     let from = floor_boundary(text, start.saturating_sub(LEFT_WORDS));
-    let mut slice = text.get(from..start).unwrap_or_default();
-    if from > 0 && slice.starts_with(char::is_alphanumeric) {
-        // Cut in the middle of a word: half of it could be another one.
-        slice = slice.trim_start_matches(char::is_alphanumeric);
-    }
-    let (mut digits, mut word_end, mut has_word) = (0, None, false);
-    for (at, byte) in slice.bytes().enumerate().rev() {
-        if byte.is_ascii_alphabetic() || byte >= 0x80 {
-            word_end = word_end.or(Some(at + 1));
-            digits = 0;
-            continue;
-        }
-        if let Some(end) = word_end.take() {
-            has_word |= slice.get(at + 1..end).is_none_or(|word| !CONNECTIVES.contains(&word));
-        }
-        if byte.is_ascii_digit() {
-            digits += 1;
-            if has_word && digits == OWN_NUMBER {
-                return slice.get(at + OWN_NUMBER..).unwrap_or_default();
-            }
-        } else if !matches!(byte, b'-' | b' ' | b'.' | b'(' | b')') {
-            digits = 0;
-        }
-    }
-    slice
-}
-
-/// Words between the members of a list.
-const CONNECTIVES: &[&str] =
-    &["and", "or", "und", "oder", "et", "ou", "y", "o", "e", "i", "en", "of", "och", "og", "to"];
-
-/// How many words there are behind the last line break or digit.
-fn words_of_line(slice: &str) -> usize {
-    let line = slice.rsplit(|letter: char| letter == '\n' || letter.is_ascii_digit()).next();
-    line.map_or(0, |line| Words::of(line).count())
+    let slice = text.get(from..start).unwrap_or_default();
+    // Cut in the middle of a word: half of it could be another one.
+    if from > 0 { slice.trim_start_matches(char::is_alphanumeric) } else { slice }
 }

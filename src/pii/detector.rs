@@ -50,6 +50,8 @@ pub struct Detector {
     dotted: Vec<(EntityId, ReadAt)>,
     /// By how many digits there are.
     numbers: Vec<Vec<(EntityId, JudgeNumber)>>,
+    /// Bit n: something has n digits.
+    wanted: u32,
     prefixed: Vec<(EntityId, ReadAt)>,
     /// Finds the prefixes; its pattern n belongs to `prefixed[n]`.
     prefixes: Option<AhoCorasick>,
@@ -89,6 +91,7 @@ impl Detector {
             words: Vec::new(),
             dotted: Vec::new(),
             numbers: vec![Vec::new(); MAX_DIGITS + 1],
+            wanted: 0,
             prefixed: Vec::new(),
             prefixes: None,
             shortest_prefixed: usize::MAX,
@@ -104,6 +107,7 @@ impl Detector {
                 Reader::Word(read) => detector.words.push((id, read)),
                 Reader::Dotted(read) => detector.dotted.push((id, read)),
                 Reader::Number(lengths, judge) => {
+                    detector.wanted |= lengths;
                     let wanted = detector.numbers.iter_mut().zip(0..).filter(|(_, length)| lengths >> length & 1 == 1);
                     wanted.for_each(|(judges, _)| judges.push((id, judge)));
                 }
@@ -238,7 +242,7 @@ impl Scan<'_> {
     fn read_number(&mut self, start: usize) -> usize {
         let bytes = self.text.as_bytes();
         let detector = self.detector;
-        let end = number::candidates(bytes, start, |number| {
+        let cut = number::candidates(bytes, start, detector.wanted, |number| {
             for &(entity, judge) in detector.numbers.get(number.digits.len()).map(Vec::as_slice).unwrap_or_default() {
                 if let Some(evidence) = judge(number) {
                     let seen = Sighting { start: number.start, end: number.end, evidence };
@@ -246,10 +250,10 @@ impl Scan<'_> {
                 }
             }
         });
-        if !detector.dotted.is_empty() {
-            self.read_dotted(start, end);
+        if cut.has_dot && !detector.dotted.is_empty() {
+            self.read_dotted(start, cut.end);
         }
-        end
+        cut.end
     }
 
     /// Asks at the first digit of each group of dotted digits from `start` to `end`.

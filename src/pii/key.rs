@@ -4,7 +4,8 @@
 use std::cell::RefCell;
 
 use super::entity::EntitySet;
-use super::lexicon::{Weight, Words};
+use super::lexicon::{Weight, phrase};
+use super::words::Words;
 
 /// What a key says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,16 +55,16 @@ impl KeyMeaning {
 
     /// The last word is the head of a name: `phone_version` is a version, `version_phone` a phone.
     fn read(key: &str) -> Self {
-        let words = Words::of(key);
+        let mut words = Words::of_name(key);
         let mut speaks_for = EntitySet::EMPTY;
         let (mut against, mut is_head, mut only_filler) = (false, true, true);
-        let mut end = words.count();
-        while end > 0 {
-            let Some((meaning, first)) = words.phrase_before(end) else {
-                (end, is_head, only_filler) = (end - 1, false, false);
+        let mut index = 0;
+        while words.word(index).is_some() {
+            let Some((meaning, count)) = phrase(&mut words, index) else {
+                (index, is_head, only_filler) = (index + 1, false, false);
                 continue;
             };
-            end = first;
+            index += count;
             match meaning.weight {
                 _ if !meaning.as_key.is_empty() => speaks_for = speaks_for.union(meaning.as_key),
                 Weight::Filler => continue,

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use super::entities::TABLE;
 use super::entity::{EntityId, EntitySet};
+use super::words::{Letters, Words};
 
 /// Words that name look-alikes. Several languages, without accents.
 const AGAINST: &str = "id, version, ver, firmware, release, build, revision, rev, semver, oid, section, chapter, order, order number, \
@@ -60,151 +61,23 @@ pub(super) enum Weight {
     Filler,
 }
 
-/// Most words of a name or text that are looked at.
-const MAX_WORDS: usize = 16;
 /// Most words of a phrase.
-pub(super) const MAX_PHRASE: usize = 4;
-/// Longer phrases are not words of ours.
-const MAX_PHRASE_LEN: usize = 40;
+const MAX_PHRASE: usize = 4;
 
-const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
-const POWERS: [u64; MAX_PHRASE_LEN + 1] = {
-    let mut powers = [1_u64; MAX_PHRASE_LEN + 1];
-    let mut n = 1;
-    while n <= MAX_PHRASE_LEN {
-        powers[n] = powers[n - 1].wrapping_mul(BASE);
-        n += 1;
-    }
-    powers
-};
-
-/// A name or text cut into words.
-///
-/// PERF: the hash is a polynomial, so that the hash of any phrase follows from two prefix hashes and no letter is read
-/// twice. A collision that somebody constructs can only add context to his own values.
-pub(super) struct Words {
-    /// `hashes[n]`: of all letters of the first n words.
-    hashes: [u64; MAX_WORDS + 1],
-    /// How many letters that are.
-    lengths: [u32; MAX_WORDS + 1],
-    count: usize,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Case {
-    Gap,
-    Lower,
-    Upper,
-}
-
-impl Words {
-    /// The words of `name`: split at case changes, digits, and everything that is not a letter. The first 16 count.
-    #[inline]
-    pub fn of(name: &str) -> Self {
-        let mut words = Self { hashes: [0; MAX_WORDS + 1], lengths: [0; MAX_WORDS + 1], count: 0 };
-        let (mut hash, mut length) = (0_u64, 0_u32);
-        let mut previous = Case::Gap;
-        let mut letters = name.chars().peekable();
-        while let Some(letter) = letters.next() {
-            let case = case_of(letter);
-            let begins_next = match (previous, case) {
-                (Case::Lower, Case::Upper) => true,
-                (Case::Upper, Case::Upper) => letters.peek().is_some_and(char::is_ascii_lowercase),
-                (_, Case::Gap) => previous != Case::Gap,
-                (Case::Gap | Case::Lower | Case::Upper, _) => false,
-            };
-            if begins_next && !words.close(hash, length) {
-                return words;
-            }
-            if case != Case::Gap {
-                spell(letter, |byte| {
-                    hash = hash.wrapping_mul(BASE).wrapping_add(u64::from(byte));
-                    length += 1;
-                });
-            }
-            previous = case;
+/// The longest phrase with a meaning that ends with the word that has `index` others behind it: its meaning and how many
+/// words it has.
+#[inline]
+pub(super) fn phrase(words: &mut Words<'_>, index: usize) -> Option<(Meaning, usize)> {
+    let (mut letters, mut longest) = (Letters::NONE, None);
+    for count in 1..=MAX_PHRASE {
+        let Some(word) = words.word(index + count - 1) else { break };
+        letters = letters.behind(word.letters);
+        longest = LEXICON.meaning(letters.hash).map(|meaning| (meaning, count)).or(longest);
+        if !LEXICON.ends.may_hold(letters.hash) {
+            break;
         }
-        if previous != Case::Gap {
-            words.close(hash, length);
-        }
-        words
     }
-
-    /// Ends the current word. `false`: there is no room for another.
-    fn close(&mut self, hash: u64, length: u32) -> bool {
-        let (Some(hash_slot), Some(length_slot)) =
-            (self.hashes.get_mut(self.count + 1), self.lengths.get_mut(self.count + 1))
-        else {
-            return false;
-        };
-        (*hash_slot, *length_slot) = (hash, length);
-        self.count += 1;
-        self.count < MAX_WORDS
-    }
-
-    pub const fn count(&self) -> usize {
-        self.count
-    }
-
-    /// The longest phrase with a meaning that ends with word `end` (counted from 1): its meaning and its first word.
-    pub fn phrase_before(&self, end: usize) -> Option<(Meaning, usize)> {
-        let (hash, length) = (*self.hashes.get(end)?, *self.lengths.get(end)?);
-        for first in end.saturating_sub(MAX_PHRASE)..end {
-            let letters = (length - self.lengths.get(first)?) as usize;
-            let Some(power) = POWERS.get(letters) else { continue };
-            let phrase = hash.wrapping_sub(self.hashes.get(first)?.wrapping_mul(*power));
-            if let Some(meaning) = LEXICON.meaning(phrase) {
-                return Some((meaning, first));
-            }
-        }
-        None
-    }
-}
-
-fn case_of(letter: char) -> Case {
-    match letter {
-        'a'..='z' => Case::Lower,
-        'A'..='Z' => Case::Upper,
-        _ if letter.is_ascii() => Case::Gap,
-        _ if letter.is_uppercase() => Case::Upper,
-        _ if letter.is_alphabetic() => Case::Lower,
-        _ => Case::Gap,
-    }
-}
-
-/// The bytes that count for a letter: lower case, without accents.
-fn spell(letter: char, mut put: impl FnMut(u8)) {
-    if letter.is_ascii() {
-        return put(letter.to_ascii_lowercase() as u8);
-    }
-    for lower in letter.to_lowercase() {
-        let plain = match lower {
-            'à'..='å' | 'ā' | 'ă' | 'ą' => "a",
-            'æ' => "ae",
-            'ç' | 'ć' | 'č' => "c",
-            'ď' | 'đ' => "d",
-            'è'..='ë' | 'ē' | 'ė' | 'ę' | 'ě' => "e",
-            'ğ' => "g",
-            'ì'..='ï' | 'ī' | 'ı' => "i",
-            'ł' => "l",
-            'ñ' | 'ń' | 'ň' => "n",
-            'ò'..='ö' | 'ø' | 'ő' | 'ō' => "o",
-            'ř' => "r",
-            'ß' => "ss",
-            'ś' | 'ş' | 'š' => "s",
-            'ť' | 'ţ' => "t",
-            'ù'..='ü' | 'ű' | 'ū' | 'ů' => "u",
-            'ý' => "y",
-            'ź' | 'ż' | 'ž' => "z",
-            '\u{300}'..='\u{36f}' => "",
-            other => {
-                let mut buffer = [0; 4];
-                other.encode_utf8(&mut buffer).bytes().for_each(&mut put);
-                continue;
-            }
-        };
-        plain.bytes().for_each(&mut put);
-    }
+    longest
 }
 
 /// The phrases of a list with commas between.
@@ -213,7 +86,47 @@ fn phrases(list: &str) -> impl Iterator<Item = &str> {
 }
 
 struct Lexicon {
-    slots: Box<[Option<(u64, Meaning)>]>,
+    /// The hashes of all phrases, each at its place or the next free one; 0 is free. At most half full.
+    hashes: Box<[u64]>,
+    /// Per place: which of `meanings`.
+    indexes: Box<[u16]>,
+    meanings: Vec<Meaning>,
+    /// A Bloom filter of the phrases and one of what phrases end in.
+    ///
+    /// PERF: most words are none of ours; these few KiB stay in the cache and say so.
+    phrases: Filter,
+    ends: Filter,
+}
+
+/// A set of hashes that may hold more than was put in, never less.
+struct Filter(Box<[u64]>);
+
+impl Filter {
+    /// With room for so many.
+    fn new(count: usize) -> Self {
+        Self(vec![0; (count / 4).next_power_of_two()].into())
+    }
+
+    fn place(&self, hash: u64) -> (usize, u64) {
+        let mixed = spread(hash) >> 24;
+        ((mixed >> 6) as usize & (self.0.len() - 1), 1 << (mixed & 63))
+    }
+
+    fn add(&mut self, hash: u64) {
+        let (at, bit) = self.place(hash);
+        self.0.get_mut(at).into_iter().for_each(|bits| *bits |= bit);
+    }
+
+    #[inline]
+    fn may_hold(&self, hash: u64) -> bool {
+        let (at, bit) = self.place(hash);
+        self.0.get(at).is_some_and(|bits| bits & bit != 0)
+    }
+}
+
+/// Brings what is in all bits of a hash into the upper ones.
+const fn spread(hash: u64) -> u64 {
+    hash.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::from_table);
@@ -226,11 +139,18 @@ impl Lexicon {
             (TEXT, Weight::Text),
             (FILLER, Weight::Filler),
         ];
-        let own =
-            TABLE.iter().map(|entity| phrases(entity.keys).count() + phrases(entity.words).count()).sum::<usize>();
-        let others = weighed.iter().map(|(words, _)| phrases(words).count()).sum::<usize>();
-        // Each phrase is entered with its plural, and the table is at most a quarter full: a miss is one look.
-        let mut lexicon = Self { slots: vec![None; ((own + others) * 8).next_power_of_two()].into() };
+        let own = TABLE.iter().flat_map(|entity| [entity.keys, entity.words]);
+        let lists = weighed.iter().map(|(words, _)| *words).chain(own);
+        let (count, letters) = lists.flat_map(phrases).fold((0_usize, 0), |(n, letters), one| (n + 1, letters + one.len()));
+        // Each phrase is entered with its plural.
+        let places = (count * 4).next_power_of_two();
+        let mut lexicon = Self {
+            hashes: vec![0; places].into(),
+            indexes: vec![0; places].into(),
+            meanings: Vec::new(),
+            phrases: Filter::new(count * 2),
+            ends: Filter::new(letters),
+        };
         for (words, weight) in weighed {
             phrases(words).for_each(|phrase| lexicon.enter(phrase, |meaning| meaning.weight = weight));
         }
@@ -251,36 +171,40 @@ impl Lexicon {
 
     fn enter(&mut self, phrase: &str, change: impl Fn(&mut Meaning)) {
         for spelled in [phrase.to_owned(), format!("{phrase}s")] {
-            let hash = whole_hash(&spelled);
-            let index = self.place(hash);
-            if let Some(slot) = self.slots.get_mut(index) {
-                change(&mut slot.get_or_insert((hash, Meaning::default())).1);
+            let ends = spelled.char_indices().skip(1).filter_map(|(at, _)| spelled.get(at..));
+            ends.for_each(|end| self.ends.add(Letters::of(end).hash));
+            let hash = Letters::of(&spelled).hash;
+            let at = self.place(hash);
+            let (Some(slot), Some(index)) = (self.hashes.get_mut(at), self.indexes.get_mut(at)) else { continue };
+            if *slot == 0 {
+                *slot = hash;
+                *index = self.meanings.len() as u16;
+                self.meanings.push(Meaning::default());
+                self.phrases.add(hash);
             }
+            self.meanings.get_mut(usize::from(*index)).into_iter().for_each(&change);
         }
     }
 
+    #[inline]
     fn meaning(&self, hash: u64) -> Option<Meaning> {
-        self.slots.get(self.place(hash)).copied().flatten().map(|(_, meaning)| meaning)
-    }
-
-    /// The slot that holds `hash`, or the empty one where it would be.
-    fn place(&self, hash: u64) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut index = (hash.wrapping_mul(BASE) >> 32) as usize & mask;
-        while self.slots.get(index).is_some_and(|slot| slot.is_some_and(|(taken, _)| taken != hash)) {
-            index = (index + 1) & mask;
+        if !self.phrases.may_hold(hash) {
+            return None;
         }
-        index
+        let at = self.place(hash);
+        self.hashes.get(at).filter(|taken| **taken == hash && hash != 0)?;
+        self.meanings.get(usize::from(*self.indexes.get(at)?)).copied()
     }
-}
 
-/// The hash of all letters of a phrase.
-fn whole_hash(phrase: &str) -> u64 {
-    let mut hash = 0_u64;
-    for letter in phrase.chars().filter(|&letter| case_of(letter) != Case::Gap) {
-        spell(letter, |byte| hash = hash.wrapping_mul(BASE).wrapping_add(u64::from(byte)));
+    /// The place of `hash`, or the free one where it would be.
+    fn place(&self, hash: u64) -> usize {
+        let mask = self.hashes.len() - 1;
+        let mut at = (spread(hash) >> 32) as usize & mask;
+        while self.hashes.get(at).is_some_and(|taken| *taken != hash && *taken != 0) {
+            at = (at + 1) & mask;
+        }
+        at
     }
-    hash
 }
 
 #[cfg(test)]
@@ -288,8 +212,7 @@ mod tests {
     use super::*;
 
     fn meaning(name: &str) -> Option<Meaning> {
-        let words = Words::of(name);
-        words.phrase_before(words.count()).map(|(meaning, _)| meaning)
+        phrase(&mut Words::of_name(name), 0).map(|(meaning, _)| meaning)
     }
 
     #[test]

@@ -62,100 +62,193 @@ enum Edge {
     Joined,
 }
 
-/// A run of groups from one start, as far as one candidate can go.
-struct Run {
-    digits: [u8; MAX_DIGITS],
-    digits_len: usize,
-    groups: [u8; MAX_GROUPS],
-    groups_len: usize,
+/// One group of digits and what joins it to the next.
+#[derive(Clone, Copy)]
+struct Group {
+    start: usize,
+    end: usize,
+    separator: Option<Separator>,
 }
 
-/// Shows every candidate in the digits from `at` on to `judge`. Returns where to go on looking.
-///
-/// INVARIANT: `at` is the first digit of an all-digit word.
-pub(super) fn candidates(text: &[u8], at: usize, mut judge: impl FnMut(&Number<'_>)) -> usize {
-    let mut start = at;
-    // A candidate may begin where the run begins or after a space; what is joined more tightly is one thing.
-    loop {
-        let (next, resume) = from(text, start, &mut judge);
-        match next {
-            Some(next) => start = next,
-            None => return resume,
-        }
+impl Group {
+    const NONE: Self = Self { start: 0, end: 0, separator: None };
+
+    fn at(text: &[u8], start: usize) -> Self {
+        let end = start + digits_at(text, start);
+        Self { start, end, separator: separator_at(text, end) }
+    }
+
+    /// Whether a candidate may end here.
+    fn may_end(&self) -> bool {
+        self.separator.is_none_or(|separator| separator.breaks)
     }
 }
 
-/// Judges the candidates that begin at `start`. Returns the next place in this run where one can begin, and the end of
-/// what was read.
-fn from(text: &[u8], start: usize, judge: &mut impl FnMut(&Number<'_>)) -> (Option<usize>, usize) {
-    let (lead, plus, opened) = lead(text, start);
-    let left = left_edge(text, lead);
-    let mut run = Run { digits: [0; MAX_DIGITS], digits_len: 0, groups: [0; MAX_GROUPS], groups_len: 0 };
-    let (mut separators, mut at, mut next_start) = (0, start, None);
-    loop {
-        let end = at + digits_at(text, at);
-        let fits = run.push(text.get(at..end).unwrap_or_default());
-        let separator = separator_at(text, end);
-        if !fits {
-            // Too long for anything: skip to where something else can begin.
-            return (next_start, skip_tight(text, end));
+/// Groups that are cut at once: twice as many as a candidate can have, so that a group is cut at most twice.
+const CUT_AT_ONCE: usize = 2 * MAX_GROUPS;
+
+/// What [`candidates`] went through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cut {
+    /// Where to go on looking.
+    pub end: usize,
+    /// Whether a dot joins any of the groups.
+    pub has_dot: bool,
+}
+
+/// Shows every candidate in the digits from `at` on to `judge` that has a wanted number of digits (bit n: n digits).
+///
+/// INVARIANT: `at` is the first digit of an all-digit word.
+pub(super) fn candidates(text: &[u8], at: usize, wanted: u32, mut judge: impl FnMut(&Number<'_>)) -> Cut {
+    let first = Group::at(text, at);
+    // PERF: most numbers are one group.
+    if first.separator.is_none() {
+        if is_wanted(wanted, first.end - at) {
+            from(text, &[first], wanted, &mut judge);
         }
-        let may_end = separator.is_none_or(|separator| separator.breaks);
-        if may_end && left != Edge::Joined {
-            let right = if separator.is_some() { Edge::Free } else { right_edge(text, end) };
-            if right != Edge::Joined && (!opened || separators & sep::OTHER != 0 || separator.is_none()) {
+        return Cut { end: first.end, has_dot: false };
+    }
+    run(text, first, wanted, &mut judge)
+}
+
+/// A candidate may begin where the run begins or after a space; what is joined more tightly is one thing.
+fn run(text: &[u8], first: Group, wanted: u32, judge: &mut impl FnMut(&Number<'_>)) -> Cut {
+    let mut groups = [Group::NONE; CUT_AT_ONCE];
+    let (mut next, mut has_dot) = (first, false);
+    loop {
+        let (mut count, mut following) = (0, Some(next));
+        while let (Some(group), Some(slot)) = (following, groups.get_mut(count)) {
+            *slot = group;
+            count += 1;
+            following = group.separator.map(|separator| {
+                has_dot |= separator.kind & (sep::DOT | sep::OTHER) != 0;
+                Group::at(text, separator.end)
+            });
+        }
+        let cut = groups.get(..count).unwrap_or_default();
+        let (mut starts, mut again) = (true, None);
+        for (index, group) in cut.iter().enumerate() {
+            let here = cut.get(index..).unwrap_or_default();
+            if starts && following.is_some() && here.len() < MAX_GROUPS {
+                // Its candidates may reach beyond what is cut.
+                again = Some(*group);
+                break;
+            }
+            if starts {
+                from(text, here, wanted, judge);
+            }
+            starts = group.separator.is_some_and(|separator| separator.breaks);
+        }
+        next = match (again, following) {
+            (Some(again), _) => again,
+            (None, Some(beyond)) if starts => beyond,
+            (None, Some(beyond)) => match loosened(text, beyond) {
+                Ok(beyond) => beyond,
+                Err(end) => return Cut { end, has_dot: true },
+            },
+            (None, None) => return Cut { end: cut.last().map_or(next.end, |group| group.end), has_dot },
+        };
+    }
+}
+
+/// The first group behind `group` that is not joined tightly to it, or where the run ends.
+fn loosened(text: &[u8], mut group: Group) -> Result<Group, usize> {
+    while let Some(separator) = group.separator {
+        group = Group::at(text, separator.end);
+        if separator.breaks {
+            return Ok(group);
+        }
+    }
+    Err(group.end)
+}
+
+const fn is_wanted(wanted: u32, digits: usize) -> bool {
+    digits <= MAX_DIGITS && wanted >> digits & 1 == 1
+}
+
+/// Judges the candidates that begin with the first of `groups`.
+fn from(text: &[u8], groups: &[Group], wanted: u32, judge: &mut impl FnMut(&Number<'_>)) {
+    let mut run = Digits { digits: [0; MAX_DIGITS], length: 0, groups: [0; MAX_GROUPS], copied: 0 };
+    let (mut length, mut separators, mut lead) = (0, 0, None);
+    for (group, end) in groups.iter().zip(1..=MAX_GROUPS) {
+        length += group.end - group.start;
+        if length > MAX_DIGITS {
+            return;
+        }
+        // PERF: the count says of most candidates that nobody wants them, before anything is looked at or copied.
+        if group.may_end() && is_wanted(wanted, length) {
+            let lead = *lead.get_or_insert_with(|| Lead::of(text, groups));
+            if lead.edge == Edge::Joined {
+                return;
+            }
+            let right = if group.separator.is_some() { Edge::Free } else { right_edge(text, group.end) };
+            if right != Edge::Joined && (!lead.opened || separators & sep::OTHER != 0 || group.separator.is_none()) {
+                run.copy(text, groups.get(..end).unwrap_or_default());
                 judge(&Number {
-                    digits: run.digits.get(..run.digits_len).unwrap_or_default(),
-                    groups: run.groups.get(..run.groups_len).unwrap_or_default(),
+                    digits: run.digits.get(..length).unwrap_or_default(),
+                    groups: run.groups.get(..end).unwrap_or_default(),
                     separators,
-                    plus,
-                    start: lead,
-                    end,
-                    hangs_on_word: left == Edge::Word || right == Edge::Word,
+                    plus: lead.plus,
+                    start: lead.start,
+                    end: group.end,
+                    hangs_on_word: lead.edge == Edge::Word || right == Edge::Word,
                 });
             }
         }
-        match separator {
-            Some(separator) => {
-                if separator.breaks && next_start.is_none() {
-                    next_start = Some(separator.end);
-                }
-                separators |= separator.kind;
-                at = separator.end;
-            }
-            None => return (next_start, end),
+        separators |= group.separator.map_or(0, |separator| separator.kind);
+    }
+}
+
+/// The digits of one candidate and of those that begin with it.
+struct Digits {
+    digits: [u8; MAX_DIGITS],
+    length: usize,
+    groups: [u8; MAX_GROUPS],
+    copied: usize,
+}
+
+impl Digits {
+    fn copy(&mut self, text: &[u8], groups: &[Group]) {
+        for group in groups.get(self.copied..).unwrap_or_default() {
+            let digits = text.get(group.start..group.end).unwrap_or_default();
+            let end = self.length + digits.len();
+            let (Some(slot), Some(length)) =
+                (self.digits.get_mut(self.length..end), self.groups.get_mut(self.copied))
+            else {
+                return;
+            };
+            // PERF: groups are short; a call to copy memory costs more than these few bytes.
+            slot.iter_mut().zip(digits).for_each(|(slot, digit)| *slot = *digit);
+            *length = digits.len() as u8;
+            self.length = end;
+            self.copied += 1;
         }
     }
 }
 
-impl Run {
-    fn push(&mut self, group: &[u8]) -> bool {
-        let end = self.digits_len + group.len();
-        let (Some(digits), Some(length)) =
-            (self.digits.get_mut(self.digits_len..end), self.groups.get_mut(self.groups_len))
-        else {
-            return false;
-        };
-        digits.copy_from_slice(group);
-        *length = group.len() as u8;
-        self.digits_len = end;
-        self.groups_len += 1;
-        true
-    }
+/// What stands before the first digit of a candidate.
+#[derive(Clone, Copy)]
+struct Lead {
+    /// Where the candidate begins if `+` and `(` belong to it.
+    start: usize,
+    plus: bool,
+    opened: bool,
+    edge: Edge,
 }
 
-/// Where the candidate begins if `+` and `(` before the digits belong to it; whether there is a `+`, a `(`.
-fn lead(text: &[u8], start: usize) -> (usize, bool, bool) {
-    let before = |n: usize| start.checked_sub(n).and_then(|at| text.get(at)).copied();
-    let closes = || {
-        let after = start + digits_at(text, start);
-        text.get(after) == Some(&b')')
-    };
-    match (before(2), before(1)) {
-        (Some(b'+'), Some(b'(')) | (Some(b'('), Some(b'+')) if closes() => (start - 2, true, true),
-        (_, Some(b'+')) => (start - 1, true, false),
-        (_, Some(b'(')) if closes() => (start - 1, false, true),
-        _ => (start, false, false),
+impl Lead {
+    fn of(text: &[u8], groups: &[Group]) -> Self {
+        let Some(first) = groups.first() else { return Self { start: 0, plus: false, opened: false, edge: Edge::Joined } };
+        let before = |n: usize| first.start.checked_sub(n).and_then(|at| text.get(at)).copied();
+        let closes = || text.get(first.end) == Some(&b')');
+        let (length, plus, opened) = match (before(2), before(1)) {
+            (Some(b'+'), Some(b'(')) | (Some(b'('), Some(b'+')) if closes() => (2, true, true),
+            (_, Some(b'+')) => (1, true, false),
+            (_, Some(b'(')) if closes() => (1, false, true),
+            _ => (0, false, false),
+        };
+        let start = first.start - length;
+        Self { start, plus, opened, edge: left_edge(text, start) }
     }
 }
 
@@ -185,16 +278,6 @@ fn separator_at(text: &[u8], at: usize) -> Option<Separator> {
     let is_whole = after > end && !text.get(after).is_some_and(|&byte| is_word(byte));
     let separator = text.get(at..end)?;
     (is_whole).then(|| Separator { kind, breaks: separator.contains(&b' ') && separator != b") ", end })
-}
-
-fn skip_tight(text: &[u8], mut at: usize) -> usize {
-    while let Some(separator) = separator_at(text, at) {
-        if separator.breaks {
-            break;
-        }
-        at = separator.end + digits_at(text, separator.end);
-    }
-    at
 }
 
 fn digits_at(text: &[u8], at: usize) -> usize {
@@ -303,7 +386,7 @@ mod tests {
     fn check(text: &str, expected: &[&str]) {
         let mut seen = Vec::new();
         let at = text.find(|c: char| c.is_ascii_digit()).unwrap();
-        candidates(text.as_bytes(), at, |number| {
+        candidates(text.as_bytes(), at, u32::MAX, |number| {
             let mark = if number.hangs_on_word { "~" } else { "" };
             seen.push(format!("{mark}{}", &text[number.start..number.end]));
         });
@@ -338,6 +421,6 @@ mod tests {
     #[test]
     fn too_many_groups_are_skipped_in_one_go() {
         let text = "1-".repeat(1000) + "1";
-        assert_eq!(candidates(text.as_bytes(), 0, |_| panic!("no candidate")), text.len());
+        assert_eq!(candidates(text.as_bytes(), 0, u32::MAX, |_| panic!("no candidate")).end, text.len());
     }
 }

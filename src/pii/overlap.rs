@@ -6,28 +6,77 @@ use std::collections::BTreeMap;
 use super::detector::Match;
 use super::entity::Confidence;
 
+/// Overlaps of so few matches are settled without a tree.
+const FEW: usize = 16;
+
 /// Puts the matches from `base` on in order and leaves one winner per span: the surer, then the longer, then the first in
 /// the table. A winner takes over the rest of another entity's likely match that it cuts, so that no half of it is left.
 pub(super) fn settle(found: &mut Vec<Match>, base: usize) {
     let Some(tail) = found.get_mut(base..) else { return };
-    tail.sort_unstable_by_key(|one| (one.start, one.end));
-    if tail.is_sorted_by(|one, next| one.end <= next.start) {
+    if is_settled(tail) {
         return;
     }
-    let mut ranked = found.split_off(base);
-    ranked.sort_unstable_by_key(|one| (Reverse(one.confidence), Reverse(one.end - one.start), one.entity, one.start));
-    // PERF: a sorted map of winners keeps this at n log n however long the chain of overlaps is.
-    let mut winners: BTreeMap<usize, Match> = BTreeMap::new();
-    let mut losers = Vec::new();
-    for one in ranked {
-        let before = winners.range(..one.end).next_back();
-        if before.is_some_and(|(_, winner)| winner.end > one.start) {
-            losers.push(one);
-        } else {
-            winners.insert(one.start, one);
-        }
+    tail.sort_unstable_by_key(|one| (one.start, one.end));
+    if is_settled(tail) {
+        return;
     }
-    found.extend(winners.into_values());
+    let sorted = found.split_off(base);
+    let mut rest = sorted.as_slice();
+    let mut ranked = Vec::new();
+    while let Some(first) = rest.first() {
+        let mut end = first.end;
+        let count = rest
+            .iter()
+            .take_while(|one| {
+                let is_near = one.start < end || one.start == first.start;
+                end = end.max(one.end);
+                is_near
+            })
+            .count();
+        let (heap, others) = rest.split_at_checked(count).unwrap_or((rest, &[]));
+        rest = others;
+        if let [one] = heap {
+            found.push(*one);
+            continue;
+        }
+        ranked.clear();
+        ranked.extend_from_slice(heap);
+        settle_heap(&mut ranked, found);
+    }
+}
+
+fn is_settled(found: &[Match]) -> bool {
+    found.is_sorted_by(|one, next| one.end <= next.start)
+}
+
+/// Settles matches that overlap one another in a chain.
+fn settle_heap(ranked: &mut [Match], found: &mut Vec<Match>) {
+    let base = found.len();
+    ranked.sort_unstable_by_key(|one| (Reverse(one.confidence), Reverse(one.end - one.start), one.entity, one.start));
+    let mut losers = Vec::new();
+    if ranked.len() <= FEW {
+        for one in ranked.iter() {
+            let winners = found.get(base..).unwrap_or_default();
+            if winners.iter().any(|winner| winner.start < one.end && winner.end > one.start) {
+                losers.push(*one);
+            } else {
+                found.push(*one);
+            }
+        }
+        found.get_mut(base..).unwrap_or_default().sort_unstable_by_key(|winner| winner.start);
+    } else {
+        // PERF: a sorted map of winners keeps this at n log n however long the chain of overlaps is.
+        let mut winners: BTreeMap<usize, Match> = BTreeMap::new();
+        for one in ranked.iter() {
+            let before = winners.range(..one.end).next_back();
+            if before.is_some_and(|(_, winner)| winner.end > one.start) {
+                losers.push(*one);
+            } else {
+                winners.insert(one.start, *one);
+            }
+        }
+        found.extend(winners.into_values());
+    }
     for loser in losers.iter().filter(|loser| loser.confidence >= Confidence::Likely) {
         cover(found.get_mut(base..).unwrap_or_default(), loser);
     }

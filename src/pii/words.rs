@@ -1,0 +1,285 @@
+//! Cuts names and texts into words, from the end on, and hashes them. It promises to read no letter twice and no word that
+//! nobody asks for; what a word means is the lexicon's business.
+
+/// Most words of a name or text that are looked at.
+const MAX_WORDS: usize = 16;
+
+const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// A number with so many digits has used up the words before it: in `SSN 078-05-1121, passport 404846809` the first word is
+/// about the first number, but in `SSNs: 078-05-1121 and 219-09-9998` about both.
+const OWN_NUMBER: usize = 4;
+
+/// Words between the members of a list.
+static JOINTS: [u64; 16] = {
+    let joints = ["and", "or", "und", "oder", "et", "ou", "y", "o", "e", "i", "en", "of", "och", "og", "to", "&"];
+    let mut hashes = [0; 16];
+    let mut n = 0;
+    while n < joints.len() {
+        let word = joints[n].as_bytes();
+        let mut at = 0;
+        while at < word.len() {
+            hashes[n] = (hashes[n] as u64).wrapping_mul(BASE).wrapping_add(word[at] as u64);
+            at += 1;
+        }
+        n += 1;
+    }
+    hashes
+};
+
+/// The letters of a word or of several: their number and a polynomial of them.
+///
+/// PERF: so the hash of a phrase follows from those of its words. A collision that somebody constructs can only add context
+/// to his own values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Letters {
+    pub hash: u64,
+    /// [`BASE`] to the power of their number.
+    power: u64,
+}
+
+impl Letters {
+    pub const NONE: Self = Self { hash: 0, power: 1 };
+
+    /// All letters of `phrase`, whatever joins them.
+    pub fn of(phrase: &str) -> Self {
+        let letters = phrase.chars().rev().filter(|&letter| case_of(letter) != Case::Gap);
+        letters.fold(Self::NONE, Self::after)
+    }
+
+    /// With `before` in front.
+    #[must_use]
+    pub const fn behind(self, before: Self) -> Self {
+        let hash = self.hash.wrapping_add(before.hash.wrapping_mul(self.power));
+        Self { hash, power: self.power.wrapping_mul(before.power) }
+    }
+
+    /// With `letter` in front: in lower case, without its accent.
+    #[inline]
+    #[must_use]
+    pub fn after(self, letter: char) -> Self {
+        if letter.is_ascii() {
+            let lower = u64::from(letter as u8 | 0x20);
+            return Self {
+                hash: self.hash.wrapping_add(lower.wrapping_mul(self.power)),
+                power: self.power.wrapping_mul(BASE),
+            };
+        }
+        self.after_beyond_ascii(letter)
+    }
+
+    // PERF: out of line, or the loop over ASCII saves registers for it.
+    #[inline(never)]
+    fn after_beyond_ascii(self, letter: char) -> Self {
+        let mut own = Self::NONE;
+        spell(letter, |byte| own = Self { hash: u64::from(byte), power: BASE }.behind(own));
+        self.behind(own)
+    }
+}
+
+/// The words of a name or text, the last one first. Split at case changes, digits, and everything that is not a letter.
+pub(super) struct Words<'a> {
+    text: &'a str,
+    /// What is not read yet ends here.
+    at: usize,
+    words: [Word; MAX_WORDS],
+    count: usize,
+    /// Whether what is read of the text from its end on holds no line break and no digit.
+    is_line: bool,
+    /// Whether a word was read that is not only a joint between the members of a list.
+    has_word: bool,
+    /// Digits read since the last word.
+    digits: usize,
+    /// With so many digits the text ends.
+    own_number: usize,
+}
+
+/// One word.
+#[derive(Clone, Copy)]
+pub(super) struct Word {
+    pub letters: Letters,
+    /// Whether no line break and no digit stands between it and the end.
+    pub is_of_line: bool,
+}
+
+impl<'a> Words<'a> {
+    /// The words of a name: of a key.
+    pub fn of_name(text: &'a str) -> Self {
+        Self { own_number: usize::MAX, ..Self::of_text(text) }
+    }
+
+    /// The words before something in a text, up to a number that has used up the others.
+    #[inline]
+    pub fn of_text(text: &'a str) -> Self {
+        // PERF: all zeros, which is a few vector stores.
+        let words = [Word { letters: Letters { hash: 0, power: 0 }, is_of_line: false }; MAX_WORDS];
+        let own_number = OWN_NUMBER;
+        Self { text, at: text.len(), words, count: 0, is_line: true, has_word: false, digits: 0, own_number }
+    }
+
+    /// The word with so many others behind it.
+    #[inline]
+    pub fn word(&mut self, index: usize) -> Option<Word> {
+        while index >= self.count {
+            self.read()?;
+        }
+        self.words.get(index).copied()
+    }
+
+    fn read(&mut self) -> Option<()> {
+        if self.count == MAX_WORDS || !self.pass_gap() {
+            return None;
+        }
+        let mut letters = Letters::NONE;
+        // The letter to the right, whether it is small ASCII, and whether the one behind it is.
+        let (mut right, mut is_small, mut is_small_behind) = (Case::Gap, false, false);
+        while let Some(letter) = self.last() {
+            let case = case_of(letter);
+            let begins_before = match (case, right) {
+                (Case::Gap, _) | (Case::Lower, Case::Upper) => true,
+                (Case::Upper, Case::Upper) => is_small_behind,
+                (Case::Lower | Case::Upper, Case::Gap | Case::Lower) => false,
+            };
+            if begins_before {
+                break;
+            }
+            self.at -= letter.len_utf8();
+            letters = letters.after(letter);
+            (right, is_small, is_small_behind) = (case, letter.is_ascii_lowercase(), is_small);
+        }
+        *self.words.get_mut(self.count)? = Word { letters, is_of_line: self.is_line };
+        self.count += 1;
+        self.digits = 0;
+        self.has_word = self.has_word || !JOINTS.contains(&letters.hash);
+        Some(())
+    }
+
+    /// The last character that is not read yet.
+    #[inline]
+    fn last(&self) -> Option<char> {
+        match self.text.as_bytes().get(self.at.checked_sub(1)?)? {
+            ascii @ ..0x80 => Some(char::from(*ascii)),
+            _ => self.text.get(..self.at)?.chars().next_back(),
+        }
+    }
+
+    /// Goes over what is no letter. Answers whether a word that counts ends there.
+    fn pass_gap(&mut self) -> bool {
+        while let Some(letter) = self.last() {
+            match letter {
+                '-' | ' ' | '.' | '(' | ')' => {}
+                '0'..='9' => {
+                    self.is_line = false;
+                    self.digits += 1;
+                    if self.has_word && self.digits >= self.own_number {
+                        return false;
+                    }
+                }
+                _ if case_of(letter) != Case::Gap => return true,
+                _ => {
+                    self.is_line &= letter != '\n';
+                    self.has_word |= !letter.is_ascii();
+                    self.digits = 0;
+                }
+            }
+            self.at -= letter.len_utf8();
+        }
+        false
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Gap,
+    Lower,
+    Upper,
+}
+
+#[inline]
+fn case_of(letter: char) -> Case {
+    match letter {
+        'a'..='z' => Case::Lower,
+        'A'..='Z' => Case::Upper,
+        _ if letter.is_ascii() => Case::Gap,
+        _ => case_beyond_ascii(letter),
+    }
+}
+
+#[inline(never)]
+fn case_beyond_ascii(letter: char) -> Case {
+    match letter {
+        _ if letter.is_uppercase() => Case::Upper,
+        _ if letter.is_alphabetic() => Case::Lower,
+        _ => Case::Gap,
+    }
+}
+
+/// The bytes that count for a letter: lower case, without accents.
+fn spell(letter: char, mut put: impl FnMut(u8)) {
+    if letter.is_ascii() {
+        return put(letter.to_ascii_lowercase() as u8);
+    }
+    for lower in letter.to_lowercase() {
+        let plain = match lower {
+            'à'..='å' | 'ā' | 'ă' | 'ą' => "a",
+            'æ' => "ae",
+            'ç' | 'ć' | 'č' => "c",
+            'ď' | 'đ' => "d",
+            'è'..='ë' | 'ē' | 'ė' | 'ę' | 'ě' => "e",
+            'ğ' => "g",
+            'ì'..='ï' | 'ī' | 'ı' => "i",
+            'ł' => "l",
+            'ñ' | 'ń' | 'ň' => "n",
+            'ò'..='ö' | 'ø' | 'ő' | 'ō' => "o",
+            'ř' => "r",
+            'ß' => "ss",
+            'ś' | 'ş' | 'š' => "s",
+            'ť' | 'ţ' => "t",
+            'ù'..='ü' | 'ű' | 'ū' | 'ů' => "u",
+            'ý' => "y",
+            'ź' | 'ż' | 'ž' => "z",
+            '\u{300}'..='\u{36f}' => "",
+            other => {
+                let mut buffer = [0; 4];
+                other.encode_utf8(&mut buffer).bytes().for_each(&mut put);
+                continue;
+            }
+        };
+        plain.bytes().for_each(&mut put);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let mut words = Words::of_text(text);
+        for (index, word) in expected.iter().enumerate() {
+            assert_eq!(words.word(index).map(|word| word.letters), Some(Letters::of(word)), "{text}: {word}");
+        }
+        assert!(words.word(expected.len()).is_none(), "{text}");
+    }
+
+    #[test]
+    fn splits_where_the_case_changes() {
+        check("cardNumber", &["number", "card"]);
+        check("XMLParser2 IBANs", &["ns", "iba", "parser", "xml"]);
+        check("aBCd", &["cd", "b", "a"]);
+        check("ÉtéPhone", &["phone", "ete"]);
+        check("..12--", &[]);
+    }
+
+    #[test]
+    fn a_number_of_its_own_ends_the_text() {
+        check("SSN 078-05-1121, passport ", &["passport"]);
+        check("SSNs: 078-05-1121 and ", &["and", "ns", "ss"]);
+    }
+
+    #[test]
+    fn phrases_are_made_of_words() {
+        let (card, number) = (Letters::of("card"), Letters::of("number"));
+        assert_eq!(number.behind(card), Letters::of("cardNumber"));
+        assert_eq!(Letters::of("Téléphone"), Letters::of("TELEPHONE"));
+    }
+}
