@@ -4,7 +4,7 @@
 use super::entity::{EntityId, EntitySet};
 use super::evidence::Support;
 use super::key::KeyMeaning;
-use super::lexicon::{Weight, phrase};
+use super::lexicon::{self, Weight, phrase};
 use super::words::Words;
 
 /// How many bytes to the left of a candidate are read for context.
@@ -27,20 +27,27 @@ impl Context {
 
     /// The context of a value under `key`, which lies in an object with context `self`.
     ///
-    /// A key that says nothing passes on what the container speaks for; one that is only a filler (`number`) passes on all.
+    /// A key that says nothing passes on what the container speaks for, but not that all of its value is something; one that is only a filler (`number`) passes on all.
     /// Where the key speaks, the container's words are not in force: `card.phone` is a phone.
     #[must_use]
     pub fn under(self, key: &str) -> Self {
         match KeyMeaning::of(key) {
             KeyMeaning::For(speaks_for) => Self { speaks_for, against: false },
             KeyMeaning::Against => Self::AGAINST,
-            KeyMeaning::Text | KeyMeaning::Silent => Self { speaks_for: self.speaks_for, against: false },
+            KeyMeaning::Text | KeyMeaning::Silent => {
+                Self { speaks_for: self.speaks_for.without(lexicon::whole()), against: false }
+            }
             KeyMeaning::Filler => self,
         }
     }
 
+    /// The entities that the key path names.
+    pub(super) const fn speaks_for(self) -> EntitySet {
+        self.speaks_for
+    }
+
     /// What the key path and the words in `value` to the left of `start` say about `entity`; the candidate ends at `end`.
-    pub(super) fn support(self, left: &Left, entity: EntityId, covers_value: bool) -> Support {
+    pub(super) fn support(self, left: Left, entity: EntityId, covers_value: bool) -> Support {
         match left {
             Left::Against => return Support::Against,
             Left::For(entities) if entities.contains(entity) => return Support::For,
@@ -48,7 +55,7 @@ impl Context {
         }
         if self.speaks_for.contains(entity) {
             Support::For
-        } else if self.against && covers_value && *left == Left::Silent {
+        } else if self.against && covers_value && left == Left::Silent {
             Support::Against
         } else {
             Support::Neutral

@@ -1,15 +1,14 @@
-//! The scanner: one look at the bytes of a value says which triggers are in it (`@`, digits, a known prefix), and most
-//! values end there, without an allocation. It promises linear time; what a candidate is worth is the entities' business.
+//! A set of entities made ready to be found: their readers, sorted by what triggers them. It promises that most values cost
+//! one look at their bytes and no allocation; how a value is read is [`super::scan`]'s business.
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
-use super::context::{LEFT_WORDS, Left, covers_value, floor_boundary};
+use super::context::{LEFT_WORDS, floor_boundary};
 use super::entities::TABLE;
 use super::entity::{Confidence, EntityId, EntitySet};
-use super::evidence::{Evidence, Reader, Sighting, Support};
+use super::evidence::{Evidence, Reader, Sighting};
 use super::fold::{self, FoldedText};
 use super::number::{self, MAX_DIGITS, Number};
-use super::overlap;
+use super::prefix::Prefixes;
+use super::scan::{Marks, Scan};
 
 pub use super::context::Context;
 pub use super::entities::{entity_name, named, names};
@@ -39,48 +38,34 @@ pub const LOOK_AHEAD: usize = 16 * 1024;
 const SPACED_LOOK_AHEAD: usize = 128;
 
 /// A reader of whole words or at fixed offsets.
-type ReadAt = fn(&str, usize) -> Option<Sighting>;
+pub(super) type ReadAt = fn(&str, usize) -> Option<Sighting>;
 type JudgeNumber = fn(&Number<'_>) -> Option<Evidence>;
+type JudgeWhole = fn(&str) -> Option<Evidence>;
+
+/// Words of so many letters and digits or more are one class for [`Reader::Code`].
+pub(super) const LONG_CODE: usize = 31;
 
 /// Recognises a set of entities in one pass.
 #[derive(Debug, Clone)]
 pub struct Detector {
-    at: Vec<(EntityId, ReadAt)>,
-    words: Vec<(EntityId, ReadAt)>,
-    dotted: Vec<(EntityId, ReadAt)>,
+    pub(super) at: Vec<(EntityId, ReadAt)>,
+    pub(super) words: Vec<(EntityId, ReadAt)>,
+    /// By how many letters and digits the word has; the last is for longer ones.
+    pub(super) codes: Vec<Vec<(EntityId, ReadAt)>>,
+    pub(super) dotted: Vec<(EntityId, ReadAt)>,
+    pub(super) wholes: Vec<(EntityId, JudgeWhole)>,
+    /// The entities of `wholes`.
+    pub(super) whole: EntitySet,
     /// By how many digits there are.
-    numbers: Vec<Vec<(EntityId, JudgeNumber)>>,
+    pub(super) numbers: Vec<Vec<(EntityId, JudgeNumber)>>,
     /// Bit n: something has n digits.
-    wanted: u32,
-    prefixed: Vec<(EntityId, ReadAt)>,
+    pub(super) wanted: u32,
+    pub(super) prefixed: Vec<(EntityId, ReadAt)>,
     /// Finds the prefixes; its pattern n belongs to `prefixed[n]`.
-    prefixes: Option<AhoCorasick>,
-    shortest_prefixed: usize,
-    reads_digits: bool,
-}
-
-/// Which triggers are in a value.
-#[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent facts, not a state")]
-struct Marks {
-    digit: bool,
-    at: bool,
-    percent: bool,
-    beyond_ascii: bool,
-}
-
-impl Marks {
-    /// PERF: four independent byte-wise ORs without a branch; the compiler makes vector code of it.
-    fn of(bytes: &[u8]) -> Self {
-        let (mut digit, mut at, mut percent, mut high) = (0_u8, 0_u8, 0_u8, 0_u8);
-        for &byte in bytes {
-            digit |= u8::from(byte.wrapping_sub(b'0') < 10);
-            at |= u8::from(byte == b'@');
-            percent |= u8::from(byte == b'%');
-            high |= byte;
-        }
-        Self { digit: digit != 0, at: at != 0, percent: percent != 0, beyond_ascii: high >= 0x80 }
-    }
+    pub(super) prefixes: Prefixes,
+    pub(super) shortest_prefixed: usize,
+    pub(super) has_codes: bool,
+    pub(super) reads_digits: bool,
 }
 
 impl Detector {
@@ -89,11 +74,15 @@ impl Detector {
         let mut detector = Self {
             at: Vec::new(),
             words: Vec::new(),
+            codes: vec![Vec::new(); LONG_CODE + 1],
             dotted: Vec::new(),
+            wholes: Vec::new(),
+            whole: EntitySet::EMPTY,
             numbers: vec![Vec::new(); MAX_DIGITS + 1],
             wanted: 0,
             prefixed: Vec::new(),
-            prefixes: None,
+            prefixes: Prefixes::None,
+            has_codes: false,
             shortest_prefixed: usize::MAX,
             reads_digits: false,
         };
@@ -102,30 +91,48 @@ impl Detector {
             if !entities.contains(id) {
                 continue;
             }
-            match entity.reader {
-                Reader::At(read) => detector.at.push((id, read)),
-                Reader::Word(read) => detector.words.push((id, read)),
-                Reader::Dotted(read) => detector.dotted.push((id, read)),
-                Reader::Number(lengths, judge) => {
-                    detector.wanted |= lengths;
-                    let wanted = detector.numbers.iter_mut().zip(0..).filter(|(_, length)| lengths >> length & 1 == 1);
-                    wanted.for_each(|(judges, _)| judges.push((id, judge)));
-                }
-                Reader::Prefix { starts: own, shortest, read } => {
-                    starts.extend(own);
-                    detector.prefixed.extend(own.iter().map(|_| (id, read)));
-                    detector.shortest_prefixed = detector.shortest_prefixed.min(shortest);
-                }
+            for way in entity.reader.ways() {
+                detector.enter(id, way, &mut starts);
             }
         }
-        detector.reads_digits = !detector.words.is_empty()
-            || !detector.dotted.is_empty()
-            || detector.numbers.iter().any(|judges| !judges.is_empty());
-        // The patterns are few and fixed: they build, or there are none.
-        detector.prefixes = (!starts.is_empty())
-            .then(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&starts).ok())
-            .flatten();
+        detector.has_codes = detector.codes.iter().any(|readers| !readers.is_empty());
+        detector.reads_digits =
+            detector.wanted != 0 || detector.has_codes || !detector.words.is_empty() || !detector.dotted.is_empty();
+        detector.prefixes = Prefixes::new(&starts);
         detector
+    }
+
+    fn enter(&mut self, id: EntityId, way: &Reader, starts: &mut Vec<&'static str>) {
+        match *way {
+            Reader::At(read) => self.at.push((id, read)),
+            Reader::Word(read) => self.words.push((id, read)),
+            Reader::Dotted(read) => self.dotted.push((id, read)),
+            Reader::Code(lengths, read) => {
+                let wanted = self.codes.iter_mut().zip(0..).filter(|(_, length)| lengths >> length & 1 == 1);
+                wanted.for_each(|(readers, _)| readers.push((id, read)));
+            }
+            Reader::Number(lengths, judge) => {
+                self.wanted |= lengths;
+                let wanted = self.numbers.iter_mut().zip(0..).filter(|(_, length)| lengths >> length & 1 == 1);
+                wanted.for_each(|(judges, _)| judges.push((id, judge)));
+            }
+            Reader::Prefix { starts: own, shortest, read } => {
+                starts.extend(own);
+                self.prefixed.extend(own.iter().map(|_| (id, read)));
+                self.shortest_prefixed = self.shortest_prefixed.min(shortest);
+            }
+            Reader::Whole(judge) => {
+                self.wholes.push((id, judge));
+                self.whole = self.whole.with(id);
+            }
+            Reader::Any(_) => {}
+        }
+    }
+
+    /// Whether a value under this key path must be shown to [`Self::find`] even if it holds no digit, no `@` and nothing
+    /// beyond ASCII: its key path alone says what it is.
+    pub fn takes_whole(&self, context: Context) -> bool {
+        !self.whole.intersection(context.speaks_for()).is_empty()
     }
 
     /// Appends the matches in `text`, in order of position, not overlapping.
@@ -135,14 +142,14 @@ impl Detector {
         if marks.beyond_ascii && fold::is_needed(text, has_trigger) || marks.percent && has_trigger {
             return self.find_folded(text, context, found);
         }
-        Scan { detector: self, text, context, found, left: None }.run(marks);
+        Scan::new(self, text, context, found).run(marks);
     }
 
     #[cold]
     fn find_folded(&self, text: &str, context: Context, found: &mut Vec<Match>) {
         let (folded, base) = (FoldedText::of(text), found.len());
         let marks = Marks::of(folded.text.as_bytes());
-        Scan { detector: self, text: &folded.text, context, found, left: None }.run(marks);
+        Scan::new(self, &folded.text, context, found).run(marks);
         for one in found.get_mut(base..).unwrap_or_default() {
             (one.start, one.end) = (folded.start(one.start), folded.end(one.end));
         }
@@ -155,16 +162,15 @@ impl Detector {
         if !self.reads_digits {
             return;
         }
-        let marks = Marks { digit: true, at: false, percent: false, beyond_ascii: false };
         if lexeme.bytes().all(|byte| byte.is_ascii_digit()) {
             if lexeme.len() <= MAX_DIGITS {
-                Scan { detector: self, text: lexeme, context, found, left: None }.run(marks);
+                Scan::new(self, lexeme, context, found).run(Marks::DIGITS);
             }
             return;
         }
         let Some(plain) = number::written_plainly(lexeme) else { return };
         let base = found.len();
-        Scan { detector: self, text: &plain, context, found, left: None }.run(marks);
+        Scan::new(self, &plain, context, found).run(Marks::DIGITS);
         for one in found.get_mut(base..).unwrap_or_default() {
             (one.start, one.end) = (0, lexeme.len());
         }
@@ -184,139 +190,4 @@ impl Detector {
         let spaced = token_start(bytes.len().saturating_sub(SPACED_LOOK_AHEAD));
         floor_boundary(text, spaced.max(bytes.len().saturating_sub(LOOK_AHEAD)))
     }
-}
-
-/// One value being read.
-struct Scan<'a> {
-    detector: &'a Detector,
-    text: &'a str,
-    context: Context,
-    found: &'a mut Vec<Match>,
-    /// PERF: the words before the last candidate; several entities and longer candidates share them.
-    left: Option<(usize, Left)>,
-}
-
-impl Scan<'_> {
-    fn run(mut self, marks: Marks) {
-        let base = self.found.len();
-        if marks.at && !self.detector.at.is_empty() {
-            for at in memchr::memchr_iter(b'@', self.text.as_bytes()) {
-                self.ask(&self.detector.at, at);
-            }
-        }
-        if marks.digit && self.detector.reads_digits {
-            self.read_digits();
-        }
-        if let Some(prefixes) = &self.detector.prefixes
-            && self.text.len() >= self.detector.shortest_prefixed
-        {
-            for one in prefixes.find_iter(self.text) {
-                let reader = one.pattern().as_usize();
-                self.ask(self.detector.prefixed.get(reader..=reader).unwrap_or_default(), one.start());
-            }
-        }
-        overlap::settle(self.found, base);
-    }
-
-    /// Goes from word to word that holds a digit.
-    fn read_digits(&mut self) {
-        let bytes = self.text.as_bytes();
-        let mut done = 0;
-        while let Some(digit) = bytes.get(done..).and_then(first_digit).map(|at| done + at) {
-            let before = bytes.get(done..digit).unwrap_or_default();
-            let start = digit - before.iter().rev().take_while(|&&byte| number::is_word(byte)).count();
-            let after = bytes.get(digit..).unwrap_or_default();
-            let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            let rest = after.get(digits..).unwrap_or_default();
-            let letters = rest.iter().take_while(|&&byte| number::is_word(byte)).count();
-            done = if start == digit && letters == 0 {
-                self.read_number(digit)
-            } else {
-                let end = digit + digits + letters;
-                self.ask(&self.detector.words, start).unwrap_or(end).max(end)
-            };
-        }
-    }
-
-    /// Reads the number at `start` and what is joined to it. Returns where to go on.
-    fn read_number(&mut self, start: usize) -> usize {
-        let bytes = self.text.as_bytes();
-        let detector = self.detector;
-        let cut = number::candidates(bytes, start, detector.wanted, |number| {
-            for &(entity, judge) in detector.numbers.get(number.digits.len()).map(Vec::as_slice).unwrap_or_default() {
-                if let Some(evidence) = judge(number) {
-                    let seen = Sighting { start: number.start, end: number.end, evidence };
-                    self.weigh(entity, seen, number.hangs_on_word);
-                }
-            }
-        });
-        if cut.has_dot && !detector.dotted.is_empty() {
-            self.read_dotted(start, cut.end);
-        }
-        cut.end
-    }
-
-    /// Asks at the first digit of each group of dotted digits from `start` to `end`.
-    fn read_dotted(&mut self, start: usize, end: usize) {
-        let run = self.text.as_bytes().get(start..end).unwrap_or_default();
-        let mut at = start;
-        for group in run.split(|byte| !byte.is_ascii_digit() && *byte != b'.') {
-            if memchr::memchr(b'.', group).is_some() {
-                self.ask(&self.detector.dotted, at);
-            }
-            at += group.len() + 1;
-        }
-    }
-
-    /// Lets `readers` look at the text at `at`. Returns where the last match ends.
-    fn ask(&mut self, readers: &[(EntityId, ReadAt)], at: usize) -> Option<usize> {
-        let mut end = None;
-        for &(entity, read) in readers {
-            if let Some(seen) = read(self.text, at) {
-                self.weigh(entity, seen, false);
-                end = Some(seen.end);
-            }
-        }
-        end
-    }
-
-    fn weigh(&mut self, entity: EntityId, seen: Sighting, hangs_on_word: bool) {
-        let Sighting { start, end, evidence } = seen;
-        let support = if evidence.depends_on_support() {
-            let covers = covers_value(end - start, self.text.len());
-            match self.context.support(&self.left_of(start), entity, covers) {
-                Support::Neutral if hangs_on_word => Support::Against,
-                support @ (Support::For | Support::Neutral | Support::Against) => support,
-            }
-        } else {
-            Support::Neutral
-        };
-        if let Some(confidence) = evidence.weigh(support) {
-            self.found.push(Match { entity, start, end, confidence });
-        }
-    }
-}
-
-impl Scan<'_> {
-    fn left_of(&mut self, start: usize) -> Left {
-        match self.left {
-            Some((at, left)) if at == start => left,
-            Some(_) | None => {
-                let left = Left::of(self.text, start);
-                self.left = Some((start, left));
-                left
-            }
-        }
-    }
-}
-
-/// The offset of the first ASCII digit.
-fn first_digit(bytes: &[u8]) -> Option<usize> {
-    // PERF: whole blocks without a digit are passed by vector code; byte by byte it is a third of the speed.
-    const BLOCK: usize = 32;
-    let is_digit = |byte: &u8| byte.wrapping_sub(b'0') < 10;
-    let blocks = bytes.chunks_exact(BLOCK);
-    let skipped =
-        blocks.take_while(|block| !block.iter().fold(false, |any, byte| any | is_digit(byte))).count() * BLOCK;
-    bytes.get(skipped..)?.iter().position(is_digit).map(|at| skipped + at)
 }

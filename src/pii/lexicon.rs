@@ -24,7 +24,7 @@ const AGAINST: &str = "id, version, ver, firmware, release, build, revision, rev
      kundennummer, commande, facture, numero de commande, numero de facture, colis, suivi, pedido, factura, envio, \
      seguimiento, ordine, fattura, spedizione, bestelling, bestelnummer, factuur, factuurnummer, encomenda, fatura, \
      zamowienie, faktura, przesylka, tilaus, lasku, bestallning, ordrenummer, ordernummer, fakturanummer, siparis, \
-     item id, item no, passport, medicare, routing, aadhaar, pesel, npi, social insurance, social insurance number";
+     item id, item no";
 
 /// Against as keys only: in a text they lead up to anything (`updated: 4111...`).
 const AGAINST_AS_KEY: &str = "created, updated, modified, deleted, created at, updated at, expires, expires at, exp, iat, nbf, date, time, \
@@ -96,6 +96,13 @@ struct Lexicon {
     /// PERF: most words are none of ours; these few KiB stay in the cache and say so.
     phrases: Filter,
     ends: Filter,
+    /// The entities that are recognised by their key path alone.
+    whole: EntitySet,
+}
+
+/// The entities that are recognised by their key path alone.
+pub(super) fn whole() -> EntitySet {
+    LEXICON.whole
 }
 
 /// A set of hashes that may hold more than was put in, never less.
@@ -150,6 +157,7 @@ impl Lexicon {
             meanings: Vec::new(),
             phrases: Filter::new(count * 2),
             ends: Filter::new(letters),
+            whole: TABLE.iter().zip(0..).filter(|(entity, _)| entity.reader.is_whole()).map(|(_, id)| EntityId(id)).collect(),
         };
         for (words, weight) in weighed {
             phrases(words).for_each(|phrase| lexicon.enter(phrase, |meaning| meaning.weight = weight));

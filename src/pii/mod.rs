@@ -4,7 +4,8 @@
 //! In reading order: `entity` is the vocabulary; `entities/` holds one file per entity (or close family) and the one
 //! table that lists them; `evidence` is what an entity's reader may answer; `number` cuts digits with separators into
 //! candidates; `words`, `lexicon`, `key` and `context` weigh the words of the key path and to the left; `fold` makes other scripts and
-//! percent-encoding look like plain text; `detector` is the scanner that runs a set of entities over a value;
+//! percent-encoding look like plain text; `detector` is a set of entities made ready and `scan` runs
+//! it over a value, with `prefix` for fixed beginnings;
 //! `overlap` settles who wins where two of them found something.
 
 pub mod context;
@@ -17,6 +18,8 @@ mod key;
 mod lexicon;
 mod number;
 mod overlap;
+mod prefix;
+mod scan;
 mod words;
 
 pub use context::Context;

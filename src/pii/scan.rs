@@ -1,0 +1,272 @@
+//! One value being read: a look at its bytes says which triggers are in it, and each trigger's readers are asked where it
+//! stands. It promises linear time and no allocation; what a candidate is worth is the entities' business.
+
+use super::context::{Context, Left, covers_value};
+use super::detector::{Detector, LONG_CODE, Match, ReadAt};
+use super::entity::EntityId;
+use super::evidence::{Sighting, Support};
+use super::number::{self, is_word};
+use super::overlap;
+
+/// Which triggers are in a value.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts, not a state")]
+pub(super) struct Marks {
+    pub digit: bool,
+    pub at: bool,
+    pub percent: bool,
+    pub beyond_ascii: bool,
+}
+
+/// Bytes that are looked at together.
+const LANES: usize = 16;
+
+impl Marks {
+    /// What is in a number.
+    pub const DIGITS: Self = Self { digit: true, at: false, percent: false, beyond_ascii: false };
+
+    /// PERF: four independent byte-wise ORs without a branch; the compiler makes vector code of it, also for short values,
+    /// whose last lanes are looked at twice.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut seen = [[0_u8; LANES]; 4];
+        let mut look = |lanes: &[u8; LANES]| {
+            let [digit, at, percent, high] = &mut seen;
+            for ((((&byte, digit), at), percent), high) in lanes.iter().zip(digit).zip(at).zip(percent).zip(high) {
+                *digit |= u8::from(byte.wrapping_sub(b'0') < 10);
+                *at |= u8::from(byte == b'@');
+                *percent |= u8::from(byte == b'%');
+                *high |= byte;
+            }
+        };
+        match bytes.last_chunk::<LANES>() {
+            Some(last) => {
+                bytes.as_chunks::<LANES>().0.iter().for_each(&mut look);
+                look(last);
+            }
+            None => {
+                let mut padded = [0; LANES];
+                padded.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = *byte);
+                look(&padded);
+            }
+        }
+        let [digit, at, percent, high] = seen.map(|lanes| lanes.iter().fold(0, |all, lane| all | lane));
+        Self { digit: digit != 0, at: at != 0, percent: percent != 0, beyond_ascii: high >= 0x80 }
+    }
+}
+
+/// One value being read.
+pub(super) struct Scan<'a> {
+    detector: &'a Detector,
+    text: &'a str,
+    context: Context,
+    found: &'a mut Vec<Match>,
+    /// PERF: the words before the last candidate; several entities and longer candidates share them.
+    left: Option<(usize, Left)>,
+}
+
+impl<'a> Scan<'a> {
+    pub fn new(detector: &'a Detector, text: &'a str, context: Context, found: &'a mut Vec<Match>) -> Self {
+        Self { detector, text, context, found, left: None }
+    }
+
+    pub fn run(mut self, marks: Marks) {
+        let (base, detector) = (self.found.len(), self.detector);
+        if marks.at && !detector.at.is_empty() {
+            for at in memchr::memchr_iter(b'@', self.text.as_bytes()) {
+                self.ask(&detector.at, at);
+            }
+        }
+        if marks.digit && detector.reads_digits {
+            self.read_digits();
+        }
+        if self.text.len() >= detector.shortest_prefixed {
+            for (reader, at) in detector.prefixes.find_iter(self.text) {
+                self.ask(detector.prefixed.get(reader..=reader).unwrap_or_default(), at);
+            }
+        }
+        if detector.takes_whole(self.context) {
+            for &(entity, judge) in &detector.wholes {
+                if self.context.speaks_for().contains(entity)
+                    && let Some(evidence) = judge(self.text)
+                {
+                    self.weigh(entity, Sighting { start: 0, end: self.text.len(), evidence }, false);
+                }
+            }
+        }
+        overlap::settle(self.found, base);
+    }
+
+    /// Goes from word to word that holds a digit.
+    fn read_digits(&mut self) {
+        let bytes = self.text.as_bytes();
+        let mut done = 0;
+        while let Some(digit) = next_digit(bytes, done) {
+            let before = bytes.get(done..digit).unwrap_or_default();
+            let start = digit - before.iter().rev().take_while(|&&byte| is_word(byte)).count();
+            let after = bytes.get(digit..).unwrap_or_default();
+            let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let rest = after.get(digits..).unwrap_or_default();
+            let letters = rest.iter().take_while(|&&byte| is_word(byte)).count();
+            done = if start == digit && letters == 0 {
+                self.read_number(digit, digit + digits)
+            } else {
+                let end = digit + digits + letters;
+                let word = self.ask(&self.detector.words, start).unwrap_or(end);
+                let code = self.ask_codes(start, end).unwrap_or(end);
+                word.max(code).max(end)
+            };
+        }
+    }
+
+    /// Reads the number whose first group stands from `start` to `end`, and what is joined to it. Returns where to go on.
+    fn read_number(&mut self, start: usize, end: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let detector = self.detector;
+        let cut = number::candidates(bytes, start, end, detector.wanted, |number| {
+            for &(entity, judge) in detector.numbers.get(number.digits.len()).map(Vec::as_slice).unwrap_or_default() {
+                if let Some(evidence) = judge(number) {
+                    let seen = Sighting { start: number.start, end: number.end, evidence };
+                    self.weigh(entity, seen, number.hangs_on_word);
+                }
+            }
+        });
+        if cut.has_dot && !detector.dotted.is_empty() {
+            self.read_dotted(start, cut.end);
+        }
+        if detector.has_codes { self.read_codes(start, cut.end).max(cut.end) } else { cut.end }
+    }
+
+    /// Asks for codes at each group of digits from `start` to `end`. Returns where the last match ends.
+    fn read_codes(&mut self, start: usize, end: usize) -> usize {
+        let run = self.text.as_bytes().get(start..end).unwrap_or_default();
+        let (mut at, mut last) = (start, start);
+        for group in run.split(|byte| !byte.is_ascii_digit()) {
+            if !group.is_empty() && at >= last {
+                last = self.ask_codes(at, at + group.len()).unwrap_or(last).max(last);
+            }
+            at += group.len() + 1;
+        }
+        last
+    }
+
+    /// Lets the readers of codes look at the word from `start` to `end`. Returns where the last match ends.
+    fn ask_codes(&mut self, start: usize, end: usize) -> Option<usize> {
+        let readers = self.detector.codes.get((end - start).min(LONG_CODE)).map(Vec::as_slice).unwrap_or_default();
+        self.ask(readers, start)
+    }
+
+    /// Asks at the first digit of each group of dotted digits from `start` to `end`.
+    fn read_dotted(&mut self, start: usize, end: usize) {
+        let run = self.text.as_bytes().get(start..end).unwrap_or_default();
+        let mut at = start;
+        for group in run.split(|byte| !byte.is_ascii_digit() && *byte != b'.') {
+            if group.contains(&b'.') {
+                self.ask(&self.detector.dotted, at);
+            }
+            at += group.len() + 1;
+        }
+    }
+
+    /// Lets `readers` look at the text at `at`. Returns where the last match ends.
+    #[inline]
+    fn ask(&mut self, readers: &[(EntityId, ReadAt)], at: usize) -> Option<usize> {
+        let mut end = None;
+        for &(entity, read) in readers {
+            if let Some(seen) = read(self.text, at) {
+                self.weigh(entity, seen, false);
+                end = end.max(Some(seen.end));
+            }
+        }
+        end
+    }
+
+    fn weigh(&mut self, entity: EntityId, seen: Sighting, hangs_on_word: bool) {
+        let Sighting { start, end, evidence } = seen;
+        let support = if evidence.depends_on_support() {
+            let covers = covers_value(end - start, self.text.len());
+            match self.context.support(self.left_of(start), entity, covers) {
+                Support::Neutral if hangs_on_word => Support::Against,
+                support @ (Support::For | Support::Neutral | Support::Against) => support,
+            }
+        } else {
+            Support::Neutral
+        };
+        if let Some(confidence) = evidence.weigh(support) {
+            self.found.push(Match { entity, start, end, confidence });
+        }
+    }
+
+    fn left_of(&mut self, start: usize) -> Left {
+        match self.left {
+            Some((at, left)) if at == start => left,
+            Some(_) | None => {
+                let left = Left::of(self.text, start);
+                self.left = Some((start, left));
+                left
+            }
+        }
+    }
+}
+
+/// The offset of the first ASCII digit from `from` on.
+///
+/// PERF: eight bytes at once, in a third of the instructions of a loop over bytes.
+fn next_digit(bytes: &[u8], from: usize) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    let (eights, tail) = rest.as_chunks::<8>();
+    for (n, eight) in eights.iter().enumerate() {
+        let digits = digits_in(u64::from_le_bytes(*eight));
+        if digits != 0 {
+            return Some(from + 8 * n + digits.trailing_zeros() as usize / 8);
+        }
+    }
+    let tail_start = bytes.len() - tail.len();
+    tail.iter().position(u8::is_ascii_digit).map(|at| tail_start + at)
+}
+
+/// The upper bit of each byte of `eight` that is an ASCII digit.
+const fn digits_in(eight: u64) -> u64 {
+    const fn each(byte: u8) -> u64 {
+        u64::from_le_bytes([byte; 8])
+    }
+    // A digit is what differs from `0` in the lower bits by less than ten; no sum reaches into the next byte.
+    let value = eight ^ each(b'0');
+    let too_large = (value & each(0x7F)) + each(0x7F - 9);
+    !(too_large | value) & each(0x80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_found_wherever_they_are() {
+        for byte in 0..=255_u8 {
+            for at in 0..20 {
+                let mut bytes = [b'/'; 20];
+                bytes[at] = byte;
+                assert_eq!(next_digit(&bytes, 0), byte.is_ascii_digit().then_some(at), "{byte} at {at}");
+                assert_eq!(next_digit(&bytes, at + 1), None);
+            }
+        }
+    }
+
+    #[test]
+    fn marks_are_seen_wherever_they_are() {
+        for length in 1..40 {
+            for at in 0..length {
+                let marks = |byte: u8| {
+                    let mut bytes = vec![b'x'; length];
+                    bytes[at] = byte;
+                    let marks = Marks::of(&bytes);
+                    [marks.digit, marks.at, marks.percent, marks.beyond_ascii]
+                };
+                assert_eq!(marks(b'x'), [false; 4]);
+                assert_eq!(marks(b'7'), [true, false, false, false], "{length} {at}");
+                assert_eq!(marks(b'@'), [false, true, false, false], "{length} {at}");
+                assert_eq!(marks(b'%'), [false, false, true, false], "{length} {at}");
+                assert_eq!(marks(0xC3), [false, false, false, true], "{length} {at}");
+            }
+        }
+    }
+}
