@@ -47,16 +47,6 @@ impl Judging {
         self.group == Group::ENFORCED
     }
 
-    /// Whether it looks at what lies below a selected container: a shadow rule's claims do, whatever it does.
-    pub(super) fn reaches_down(&self) -> bool {
-        match self.deed {
-            _ if self.look != Look::Value => true,
-            Deed::Allow | Deed::Part => true,
-            Deed::Whole => !self.is_enforced(),
-            Deed::Block | Deed::Log | Deed::Rename => false,
-        }
-    }
-
     pub(super) fn entities(&self) -> EntitySet {
         match self.look {
             Look::Value => EntitySet::EMPTY,

@@ -8,6 +8,7 @@ use super::plan::{BodyPlan, Facts, HeadPlan, Plan, PlanEntry};
 use super::{Direction, Mode, Rule, Target, Within};
 use crate::actions::{Action, Redact, plain_text, push_json_string};
 use crate::content::json::selector::{Program, ProgramEntry, Purpose, Selector};
+use crate::content::json::{Glance, tells};
 use crate::pii::{Confidence, Detector, EntitySet};
 
 impl Plan {
@@ -44,17 +45,19 @@ impl Plan {
             }
             if rule.target.reads_body() {
                 facts.reads_body = true;
-                facts.reaches_down |= judging.get(usize::from(n)).is_some_and(Judging::reaches_down);
                 facts.acts_on_body |= rule.mode == Mode::Enforce;
                 facts.may_block_body |= rule.mode == Mode::Enforce && matches!(rule.action, Action::Block(_));
             }
         }
         let key_marks = key_marks(&judging, &selected.detect);
+        // A key that could equal an edited one must be looked at. Most such keys tell by themselves: `***`, `[REDACTED:…`.
+        let keys = key_marks.iter().flatten().any(|mark| !tells(mark.as_bytes()));
+        let glance = Glance { length: 16, number: 7, keys };
         Self {
             direction,
             program: Arc::new(program),
             entries,
-            body: BodyPlan { everywhere: makers.lens(&body), selected: makers.lens(&selected), key_marks },
+            body: BodyPlan { everywhere: makers.lens(&body), selected: makers.lens(&selected), key_marks, glance },
             query: makers.head(query),
             path: makers.head(path),
             headers: makers.head(headers),
@@ -136,7 +139,10 @@ fn compile_program(rules: &[Rule]) -> (Program, Vec<PlanEntry>) {
                 }
             }
             // A shadow policy renames nothing, so nothing can collide.
-            (Target::Select(selectors), Action::Rename(name)) if rule.mode == Mode::Enforce => {
+            (Target::Select(selectors), Action::Rename(_)) if rule.mode == Mode::Shadow => {
+                add(n, Purpose::Key, selectors, None);
+            }
+            (Target::Select(selectors), Action::Rename(name)) => {
                 add(n, Purpose::RenameTo(name.to_string()), selectors, None);
             }
             (Target::Select(selectors) | Target::Detect { within: Within::Select(selectors), .. }, _) => {
@@ -155,7 +161,7 @@ fn key_marks(judging: &[Judging], detect: &[u16]) -> Option<Vec<Box<str>>> {
     for rule in detect.iter().filter_map(|n| judging.get(usize::from(*n))).filter(|rule| rule.is_enforced()) {
         match &rule.action {
             Action::Mask(mask) => marks.push(mask.with.to_string().into()),
-            Action::Redact(redact) => marks.push(redact.with.clone().unwrap_or_else(|| "[REDACTED".into())),
+            Action::Redact(redact) => marks.push(redact.with.clone().unwrap_or_else(|| "[REDACTED:".into())),
             Action::Replace(_) => marks.push(rule.plain.clone()),
             Action::Allow | Action::Log | Action::Block(_) | Action::Remove | Action::Rename(_) | Action::Set(_) => {}
         }

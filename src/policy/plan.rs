@@ -7,8 +7,8 @@ use super::case::{Judging, Lens};
 use super::name::NamePattern;
 use super::{Direction, Failure, Mode, OnFailure, Rule, Target, Verdict, Within};
 use crate::actions::Action;
-use crate::content::json::EntryId;
 use crate::content::json::selector::Program;
+use crate::content::json::{EntryId, Glance};
 use crate::pii::Confidence;
 
 /// A ruleset's part for one route and direction.
@@ -34,7 +34,6 @@ pub(super) struct Facts {
     pub(super) reads_body: bool,
     pub(super) acts_on_body: bool,
     pub(super) may_block_body: bool,
-    pub(super) reaches_down: bool,
 }
 
 /// What stands behind an entry of the JSON program.
@@ -47,7 +46,7 @@ pub(super) struct PlanEntry {
 }
 
 /// How bodies are looked at.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct BodyPlan {
     /// The detector rules that look everywhere.
     pub(super) everywhere: Lens,
@@ -55,6 +54,8 @@ pub(super) struct BodyPlan {
     pub(super) selected: Lens,
     /// What a key must hold to be able to look like an edited key; `None`: no key is ever edited by a detector.
     pub(super) key_marks: Option<Vec<Box<str>>>,
+    /// What is worth a closer look.
+    pub(super) glance: Glance,
 }
 
 /// How query parameters, path segments or header fields are looked at.
@@ -167,9 +168,9 @@ impl Plan {
         self.body.selected.enforced.is_some() || self.body.selected.shadow.is_some()
     }
 
-    /// Whether a rule looks at nodes that no entry of the program hits.
-    pub(super) fn reaches_down(&self) -> bool {
-        self.facts.reaches_down
+    /// Which keys and values that no rule selects are worth judging. `None`: none is.
+    pub(super) fn glance(&self) -> Option<Glance> {
+        self.wants_every_value().then_some(self.body.glance)
     }
 
     /// Whether a key could equal one that a detector rule edits.

@@ -24,6 +24,7 @@ pub mod rewriter;
 pub mod selector;
 mod string;
 
+pub use block::tells;
 pub use path::{Path, Segment};
 pub use rewriter::{Rewriter, rewrite_whole};
 
@@ -123,6 +124,29 @@ pub enum Long {
     Stop,
 }
 
+/// What a judge is shown of keys and values that no entry selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// Nothing.
+    Selected,
+    /// Keys and scalars at which a glance does not show that nothing is to be found; containers are not entered.
+    Promising(Glance),
+    /// Everything.
+    Everything,
+}
+
+/// Which keys and scalars are worth a closer look. Where [`tells`] says that a text holds no byte that tells something, only
+/// its length counts; `true`, `false` and `null` are never worth it. More may be shown than that, never less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Glance {
+    /// Strings and keys of at least so many bytes are, whatever they hold.
+    pub length: usize,
+    /// Numbers of at least so many bytes are.
+    pub number: usize,
+    /// For other keys, [`Judge::key_matters`] is asked.
+    pub keys: bool,
+}
+
 /// Buffers the judge answers through; cleared by the engine before each call, reused for the whole body.
 #[derive(Debug, Default)]
 pub struct Edits {
@@ -147,18 +171,26 @@ pub struct Splice {
 ///
 /// Order of calls: `key` before a member's value (path ends in the key); then `scalar`, or `enter` … children … `leave`.
 pub trait Judge {
-    /// Whether keys and scalars that no entry selects are to be shown too (detectors want them). Where they are not, what no
-    /// selector can reach is skipped at the speed of validation, `enter` and `leave` included. Constant over a body.
-    fn wants_everything(&self) -> bool {
+    /// What is shown of all that no entry selects. Constant over a body. What is not shown flows by at the speed of validation.
+    fn show(&self) -> Show {
+        Show::Everything
+    }
+    /// A member's key; `node.hits` are the entries that select its value and are about its key.
+    fn key(&mut self, node: Node<'_>, key: &str, edits: &mut Edits) -> KeyEdit;
+    /// Whether the value under a key, and everything in it, is to be shown although a glance at the key and at the value says no.
+    /// Asked where [`Glance::keys`] says so.
+    fn key_matters(&mut self, _key: &str) -> bool {
         true
     }
-    /// A member's key; `node.hits` are those of its value (keep-only hits excluded).
-    fn key(&mut self, node: Node<'_>, key: &str, edits: &mut Edits) -> KeyEdit;
     /// A value without children.
     fn scalar(&mut self, node: Node<'_>, value: Scalar<'_>, edits: &mut Edits) -> Edit;
-    /// A container begins.
+    /// A container begins. Called for those that some entry selects, and where everything is shown.
     fn enter(&mut self, node: Node<'_>, container: Container, edits: &mut Edits) -> Entry;
-    /// A container ends; `missing` are the *ensure* entries whose parent this is and whose member was not there. For each
+    /// Whether everything in the container that was just entered is to be shown, whatever [`Self::show`] says.
+    fn reaches_down(&self) -> bool {
+        false
+    }
+    /// A container ends that was entered, or that misses something; `missing` are the *ensure* entries whose parent this is and whose member was not there. For each
     /// that is to be added, append `"name":value` to [`Edits::json`], separated by commas.
     fn leave(&mut self, path: &Path, missing: &[EntryId], edits: &mut Edits);
     /// A string longer than the window.

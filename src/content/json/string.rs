@@ -26,14 +26,6 @@ pub(super) fn plain_end(bytes: &[u8], at: usize) -> usize {
     block::special(bytes, at, true)
 }
 
-/// Finds the closing quote of a string without escapes from `at`, which lies inside of it. `None` where there is none, and
-/// where there is anything to look at more closely. Does not look whether the bytes are UTF-8.
-#[inline]
-pub(super) fn closing(bytes: &[u8], at: usize) -> Option<usize> {
-    let end = block::special(bytes, at, false);
-    (bytes.get(end) == Some(&b'"')).then_some(end)
-}
-
 /// Searches a string's end from `at`, which lies inside the string and not inside an escape or a character. Sets `escaped`
 /// when it passes an escape.
 #[inline]

@@ -1,22 +1,18 @@
-//! The containers around the value that is being read: their key context, and the rules that reach down from them.
-
-use crate::content::json::Container;
-use crate::pii::Context;
+//! The containers around the value that is being read that some rule is about: whether they go, and the rules that reach down
+//! from them.
 
 /// A container that is open.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     /// Where it lies; its children lie one deeper.
     depth: usize,
-    container: Container,
-    context: Context,
     /// Whether it, or one around it, is removed or replaced.
     gone: bool,
     /// Where its rules start in `reaching`.
     from: usize,
 }
 
-/// The open containers, outermost first. Depths, not calls, decide what is open: a skipped subtree leaves no trace.
+/// The open containers, outermost first. Depths, not calls, decide what is open: what no rule is about leaves no trace.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     stack: Vec<Frame>,
@@ -32,17 +28,10 @@ impl Frames {
     }
 
     /// Opens a container; `reaching` are all rules that reach its children, ascending.
-    pub(super) fn open(
-        &mut self,
-        depth: usize,
-        container: Container,
-        context: Context,
-        gone: bool,
-        reaching: impl Iterator<Item = u16>,
-    ) {
+    pub(super) fn open(&mut self, depth: usize, gone: bool, reaching: impl Iterator<Item = u16>) {
         let from = self.reaching.len();
         self.reaching.extend(reaching);
-        self.stack.push(Frame { depth, container, context, gone, from });
+        self.stack.push(Frame { depth, gone, from });
     }
 
     /// The rules that reach a child of the innermost container, ascending.
@@ -54,19 +43,5 @@ impl Frames {
     /// Whether a child of the innermost container is removed or replaced with it.
     pub(super) fn gone(&self) -> bool {
         self.stack.last().is_some_and(|frame| frame.gone)
-    }
-
-    /// The innermost container's context.
-    pub(super) fn context(&self) -> Context {
-        self.stack.last().map_or_else(Context::default, |frame| frame.context)
-    }
-
-    /// A child's context: a member's comes from its key, an element's is the array's.
-    pub(super) fn child_context(&self, of_key: Context) -> Context {
-        match self.stack.last() {
-            Some(Frame { container: Container::Object, .. }) => of_key,
-            Some(Frame { container: Container::Array, context, .. }) => *context,
-            None => Context::default(),
-        }
     }
 }

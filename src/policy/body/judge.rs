@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::contexts::Contexts;
 use super::frames::Frames;
 use super::write;
 use crate::actions::Action;
-use crate::content::json::{Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Long, Node, Path, Scalar};
+use crate::content::json::{Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Long, Node, Path, Scalar, Show};
 use crate::pii::Context;
 use crate::policy::case::{Case, Deed, Lens, Look, Outcome, Seen, Subject};
 use crate::policy::place::{Place, Spot};
@@ -21,7 +22,7 @@ pub struct BodyJudge {
     pub(super) frames: Frames,
     /// The rules that look at the node at hand, when they are not just those that look everywhere.
     seen: Vec<Seen>,
-    key_context: Context,
+    contexts: Contexts,
     /// What looks at the windows of the long string at hand, and whether through the lens for selected values.
     pub(super) long: (Vec<Seen>, bool),
     pub(super) blocked: Option<u16>,
@@ -37,7 +38,7 @@ impl BodyJudge {
             bench: Bench::default(),
             frames: Frames::default(),
             seen: Vec::new(),
-            key_context: Context::default(),
+            contexts: Contexts::default(),
             long: (Vec::new(), false),
             blocked: None,
             edited: false,
@@ -77,8 +78,11 @@ impl BodyJudge {
     }
 
     /// Judges what stands at a place by the rules in `seen`.
-    fn decide(&mut self, by: By, subject: Subject<'_>, context: Context, path: &Path) -> Outcome {
-        let Self { plan, bench, findings, frames, seen, long, .. } = self;
+    fn decide(&mut self, by: By, subject: Subject<'_>, path: &Path) -> Outcome {
+        let Self { plan, bench, findings, frames, seen, long, contexts, .. } = self;
+        // A key is judged in the context of its object.
+        let depth = path.depth().saturating_sub(usize::from(matches!(subject, Subject::Key(_))));
+        let context = if plan.detects_in_body() { contexts.at(path, depth) } else { Context::default() };
         let (lens, seen): (&Lens, &[Seen]) = match by {
             By::Everywhere => (&plan.body.everywhere, &plan.body.everywhere.seen),
             By::Gathered { selected: false } => (&plan.body.everywhere, seen),
@@ -161,17 +165,17 @@ enum By {
 }
 
 impl Judge for BodyJudge {
+    fn show(&self) -> Show {
+        self.plan.glance().map_or(Show::Selected, Show::Promising)
+    }
+
     /// Values below a selected one are hit by no entry, and yet `mask`, `allow` and detectors reach down to them.
-    fn wants_everything(&self) -> bool {
-        self.plan.reaches_down()
+    fn reaches_down(&self) -> bool {
+        !self.frames.reaching().is_empty()
     }
 
     fn key(&mut self, node: Node<'_>, key: &str, edits: &mut Edits) -> KeyEdit {
         self.frames.unwind(node.path.depth());
-        let context = self.frames.context();
-        if self.plan.detects_in_body() {
-            self.key_context = context.under(key);
-        }
         let by = if node.hits.is_empty() && self.frames.reaching().is_empty() {
             if !self.plan.wants_every_value() {
                 return KeyEdit::Keep;
@@ -180,7 +184,7 @@ impl Judge for BodyJudge {
         } else {
             By::Gathered { selected: self.gather(node.hits, |deed| deed == Deed::Rename, true) }
         };
-        match self.decide(by, Subject::Key(key), context, node.path) {
+        match self.decide(by, Subject::Key(key), node.path) {
             Outcome::Stop(_) => return KeyEdit::Stop,
             Outcome::Keep if self.plan.may_look_edited(key) => return KeyEdit::Reserve,
             Outcome::Keep => return KeyEdit::Keep,
@@ -188,6 +192,10 @@ impl Judge for BodyJudge {
             Outcome::Spans => self.plan.push_spans(&self.bench.spans, key, &mut edits.text),
         }
         if edits.text == key { KeyEdit::Reserve } else { KeyEdit::Rename }
+    }
+
+    fn key_matters(&mut self, key: &str) -> bool {
+        self.plan.may_look_edited(key)
     }
 
     fn scalar(&mut self, node: Node<'_>, value: Scalar<'_>, edits: &mut Edits) -> Edit {
@@ -198,8 +206,7 @@ impl Judge for BodyJudge {
             Scalar::Bool(_) => Subject::Bool,
             Scalar::Null => Subject::Null,
         };
-        let context = self.frames.child_context(self.key_context);
-        match self.decide(by, subject, context, node.path) {
+        match self.decide(by, subject, node.path) {
             Outcome::Keep => Edit::Keep,
             Outcome::Stop(_) => Edit::Stop,
             Outcome::Whole { rule, entity } => write::whole(&self.plan, rule, entity, value, edits),
@@ -211,13 +218,12 @@ impl Judge for BodyJudge {
         }
     }
 
-    fn enter(&mut self, node: Node<'_>, container: Container, edits: &mut Edits) -> Entry {
+    fn enter(&mut self, node: Node<'_>, _: Container, edits: &mut Edits) -> Entry {
         let depth = node.path.depth();
         self.frames.unwind(depth);
-        let context = self.frames.child_context(self.key_context);
         let gone = self.frames.gone();
         if node.hits.is_empty() && self.frames.reaching().is_empty() {
-            self.frames.open(depth, container, context, gone, std::iter::empty());
+            self.frames.open(depth, gone, std::iter::empty());
             return Entry::Enter;
         }
         self.gather(node.hits, |_| true, false);
@@ -256,7 +262,7 @@ impl Judge for BodyJudge {
             }
             false
         });
-        self.frames.open(depth, container, context, gone || whole.is_some(), self.seen.iter().map(|seen| seen.rule));
+        self.frames.open(depth, gone || whole.is_some(), self.seen.iter().map(|seen| seen.rule));
         self.blocked = stop;
         match (stop, whole) {
             (Some(_), _) => Entry::Stop,
@@ -289,8 +295,7 @@ impl Judge for BodyJudge {
     }
 
     fn window(&mut self, node: Node<'_>, text: &str, from: usize, last: bool, edits: &mut Edits) -> Option<usize> {
-        let context = self.frames.child_context(self.key_context);
-        match self.decide(By::Long, Subject::Window { text, from, last }, context, node.path) {
+        match self.decide(By::Long, Subject::Window { text, from, last }, node.path) {
             Outcome::Stop(_) => return None,
             // `long_answer` asked for the whole string where a rule may want to edit all of it.
             Outcome::Keep | Outcome::Whole { .. } => {}

@@ -1,6 +1,7 @@
 //! Judging a body: the JSON engine with a [`BodyJudge`] behind it, over one plan. This is what the gateway holds while a
 //! body runs through. It promises that no byte leaves that was not judged; it refuses to know what happens then.
 
+mod contexts;
 mod frames;
 mod judge;
 mod long;

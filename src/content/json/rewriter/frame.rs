@@ -17,10 +17,32 @@ pub(super) struct Frame {
     pub(super) kept: bool,
     /// Whether the last one was removed and none was kept before: the comma behind it goes too.
     pub(super) swallow: bool,
+    /// Whether everything in it is shown.
+    pub(super) shown: bool,
+    /// Whether the judge was told of it.
+    pub(super) entered: bool,
     /// Whether some key was renamed.
     pub(super) renamed: bool,
     /// Where its part of [`Names`] begins.
     pub(super) mark: Mark,
+}
+
+impl Frame {
+    /// A container that nobody was told of.
+    #[inline]
+    pub(super) fn new(state: StateId, container: Container, mark: Mark) -> Self {
+        Self {
+            state,
+            container,
+            index: 0,
+            kept: false,
+            swallow: false,
+            shown: false,
+            entered: false,
+            renamed: false,
+            mark,
+        }
+    }
 }
 
 /// The top of [`Names`] when a container was opened.
@@ -68,8 +90,15 @@ impl Names {
     }
 
     /// The object is closed.
+    #[inline]
     pub(super) fn close(&mut self, mark: Mark) {
         self.slots.truncate(mark.slots);
+        if self.order.len() > mark.keys {
+            self.forget(mark);
+        }
+    }
+
+    fn forget(&mut self, mark: Mark) {
         for hash in self.order.drain(mark.keys..) {
             self.keys.remove(&hash);
         }

@@ -1,7 +1,7 @@
 //! A member's key: where it leads, what the judge makes of it, and which keys may not stand in one object.
 
 use crate::content::json::selector::Cursor;
-use crate::content::json::{Fault, Judge, KeyEdit, Node, string};
+use crate::content::json::{Fault, Judge, KeyEdit, Node, Show, string};
 
 use super::edit::Rename;
 use super::ends::Found;
@@ -57,13 +57,12 @@ impl Engine {
             return Err(self.malformed(token.0, DUPLICATE));
         }
         let state = self.cursor.state(run.program, member.state);
-        if run.wants || !state.silent {
-            self.path.push_name(key);
-        }
+        self.path.push_name(key);
+        self.matters = matches!(run.show, Show::Promising(glance) if glance.keys) && run.judge.key_matters(key);
         let mut answer = KeyEdit::Keep;
-        if run.wants || !state.hits.is_empty() {
+        if self.shows_values(run) || !state.keys.is_empty() {
             self.edits.clear();
-            answer = run.judge.key(Node { path: &self.path, hits: &state.hits }, key, &mut self.edits);
+            answer = run.judge.key(Node { path: &self.path, hits: &state.keys }, key, &mut self.edits);
         }
         self.answered(answer, key, member.watched, token)
     }

@@ -3,7 +3,7 @@
 //! [`Limits`], whatever the body.
 //!
 //! In reading order: [`engine`] (the loop over tokens), [`ends`] (where they end), [`member`] (keys, and what may not collide), [`edit`] (what is
-//! written, held and cut), [`long`] (strings beyond the window), [`skip`] (what no selector reaches), [`frame`] (the stack).
+//! written, held and cut), [`long`] (strings beyond the window), [`straight`] and [`pass`] (the same, faster, where there are no surprises), [`frame`] (the stack).
 
 mod edit;
 mod ends;
@@ -11,7 +11,7 @@ mod engine;
 mod frame;
 mod long;
 mod member;
-mod skip;
+mod pass;
 mod straight;
 #[cfg(test)]
 mod tests;

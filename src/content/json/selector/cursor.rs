@@ -2,7 +2,7 @@
 
 use super::automaton;
 use super::items::Positions;
-use super::program::{Edge, Names, Program, State};
+use super::program::{Program, State};
 
 /// A state of the walk. With tables it is the number of a [`State`] for good; without, its depth, valid until the walk goes
 /// back up beyond it.
@@ -44,18 +44,22 @@ impl Cursor {
         states.get(id as usize).unwrap_or(&NOWHERE)
     }
 
-    /// What is known of the members' names in this state, and the state of all members whose name no selector writes. `None`
-    /// without tables, and where a wildcard takes every member.
-    pub(in crate::content::json) fn unwritten(program: &Program, id: StateId) -> Option<(&Names, &State)> {
-        let state = program.states.get(id as usize).filter(|state| !state.every_key)?;
-        Some((&state.names, program.states.get(state.names.other as usize)?))
+    /// A state by table. `None` without tables.
+    #[inline]
+    pub(in crate::content::json) fn tabled(program: &Program, id: StateId) -> Option<&State> {
+        program.states.get(id as usize)
     }
 
-    /// Whether some selector writes this name in a state of these names.
+    /// By table: whether some selector writes this name in a state, or something may be renamed to it.
     #[inline]
-    pub(in crate::content::json) fn writes(program: &Program, names: &Names, name: &[u8]) -> bool {
-        names.may_have(name)
-            && find(&names.edges, |edge| program.positions.name(edge.name).as_bytes().cmp(name)).is_some()
+    pub(in crate::content::json) fn knows(program: &Program, state: &State, name: &[u8]) -> bool {
+        state.names.find(name, |id| program.positions.name(id)).is_some()
+    }
+
+    /// By table: the state of every element, where they all lead to one.
+    #[inline]
+    pub(in crate::content::json) fn every_element(state: &State) -> Option<StateId> {
+        (state.indexes.single.is_empty() && state.indexes.slices.is_empty()).then_some(state.indexes.other)
     }
 
     /// The name that has this slot in objects of this state.
@@ -74,10 +78,7 @@ impl Cursor {
         };
         let names = &state.names;
         let unknown = Member { state: names.other, slot: None, selected: false, watched: false };
-        if !names.may_have(name.as_bytes()) {
-            return unknown;
-        }
-        match find(&names.edges, |edge| program.positions.name(edge.name).cmp(name)) {
+        match names.find(name.as_bytes(), |id| program.positions.name(id)) {
             Some((slot, edge)) => {
                 Member { state: edge.to, slot: Some(slot), selected: edge.selected, watched: edge.watched }
             }
@@ -143,15 +144,6 @@ fn without_table(positions: &Positions, items: Vec<super::items::Item>) -> State
     state.slots = positions.name_count();
     state.ensures = positions.ensures(&items).into();
     state.names.edges = positions.edges(&items).into();
-    let lists = [&state.hits, &state.scalar, &state.object, &state.array];
-    state.silent = items.is_empty() && lists.iter().all(|list| list.is_empty());
     state.items = items;
     state
-}
-
-/// An edge and its slot.
-#[inline]
-fn find(edges: &[Edge], compare: impl Fn(&Edge) -> std::cmp::Ordering) -> Option<(u32, &Edge)> {
-    let at = edges.binary_search_by(compare).ok()?;
-    edges.get(at).map(|edge| (at as u32, edge))
 }

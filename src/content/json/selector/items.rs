@@ -62,6 +62,7 @@ enum Kind {
     Value,
     KeepOnly,
     Ensure,
+    Key,
     /// With the new name.
     Rename(NameId),
 }
@@ -85,6 +86,7 @@ impl Positions {
                 Purpose::Value => Kind::Value,
                 Purpose::KeepOnly => Kind::KeepOnly,
                 Purpose::Ensure => Kind::Ensure,
+                Purpose::Key => Kind::Key,
                 Purpose::RenameTo(name) => Kind::Rename(positions.intern(name)),
             };
             positions.entries.push(kind);
@@ -201,7 +203,7 @@ impl Positions {
             scalar: self.with_outside(&hits, items, |_| false),
             object: self.with_outside(&hits, items, Next::enters_objects),
             array: self.with_outside(&hits, items, Next::enters_arrays),
-            hits: hits.into(),
+            keys: hits.iter().copied().filter(|id| matches!(self.kind(*id), Kind::Key | Kind::Rename(_))).collect(),
             every_key: self.nexts(items).any(|(_, next)| next.any),
             ..State::default()
         }

@@ -106,7 +106,9 @@ pub enum Purpose {
     /// As `Value`; and tell [`super::Judge::leave`] when the parent is there and the member is not. Definite selectors only
     /// (others report hits and nothing more); one selector an entry, or the judge cannot tell which of them is missing.
     Ensure,
-    /// As `Value`; and a body where the new name already is a member of the same object is malformed.
+    /// As `Value`; and the judge is told of the selected members' keys.
+    Key,
+    /// As `Key`; and a body where the new name already is a member of the same object is malformed.
     RenameTo(String),
 }
 

@@ -3,7 +3,7 @@
 use super::automaton;
 use super::items::{Item, NameId, Positions};
 use super::{ProgramEntry, Slice};
-use crate::content::json::EntryId;
+use crate::content::json::{Container, EntryId};
 
 /// All selectors of a plan, compiled into one automaton: a body is read once, and a key is looked up once, whether the plan
 /// has one selector or hundreds.
@@ -37,9 +37,7 @@ impl Program {
 /// A node as the selectors see it.
 #[derive(Debug, Default)]
 pub(in crate::content::json) struct State {
-    /// Entries that select it, keep-only ones apart.
-    pub(in crate::content::json) hits: Box<[EntryId]>,
-    /// The same with the keep-only entries outside of which it lies, if it is a scalar…
+    /// Entries that select it, or outside of whose kept nodes it lies, if it is a scalar…
     pub(in crate::content::json) scalar: Box<[EntryId]>,
     /// …an object…
     pub(in crate::content::json) object: Box<[EntryId]>,
@@ -51,12 +49,23 @@ pub(in crate::content::json) struct State {
     pub(in crate::content::json) every_key: bool,
     /// How many members have a slot, a number by which they are known in one object.
     pub(in crate::content::json) slots: usize,
-    /// Whether neither it nor anything below it can be hit, ensured or watched.
-    pub(in crate::content::json) silent: bool,
-    pub(super) names: Names,
+    /// Entries that select it and are about its key.
+    pub(in crate::content::json) keys: Box<[EntryId]>,
+    pub(in crate::content::json) names: Names,
     pub(super) indexes: Indexes,
     /// For the cursor without tables.
     pub(super) items: Vec<Item>,
+}
+
+impl State {
+    /// The entries that hit it if it is such a container, and how many of its members have a slot.
+    #[inline]
+    pub(in crate::content::json) fn as_container(&self, container: Container) -> (&[EntryId], usize) {
+        match container {
+            Container::Object => (&self.object, self.slots),
+            Container::Array => (&self.array, 0),
+        }
+    }
 }
 
 /// What is known of a name in some state.
@@ -75,27 +84,71 @@ pub(super) struct Edge {
 pub(in crate::content::json) struct Names {
     /// In order of the names; an edge's place is its slot.
     pub(super) edges: Box<[Edge]>,
-    /// One bit for each bucket that a name of `edges` falls into.
-    // PERF: most keys are in no selector, and one bit tells so for nearly all of them.
-    pub(super) filter: u64,
+    /// A hash table of them with open addressing: no longer than what is looked up in it needs, and empty without names.
+    table: Box<[Bucket]>,
     pub(in crate::content::json) other: u32,
 }
 
+/// A place in the table of names.
+#[derive(Debug, Clone, Copy, Default)]
+struct Bucket {
+    hash: u32,
+    /// The edge's slot and one more; 0 is none.
+    edge: u32,
+}
+
 impl Names {
-    /// Whether a selector could write this name; where it says no, none does.
+    /// With the names of these edges, in their order.
+    pub(super) fn new<'n>(edges: Box<[Edge]>, name: impl Fn(NameId) -> &'n str, other: u32) -> Self {
+        let size = if edges.is_empty() { 0 } else { (edges.len() * 2).next_power_of_two().max(8) };
+        let mut table = vec![Bucket::default(); size].into_boxed_slice();
+        for (edge, n) in edges.iter().zip(1..) {
+            let hash = hash(name(edge.name).as_bytes());
+            let order = (0..size).map(|n| (hash as usize).wrapping_add(n) & (size - 1));
+            let free = order.into_iter().find(|at| table.get(*at).is_some_and(|bucket| bucket.edge == 0));
+            if let Some(bucket) = free.and_then(|at| table.get_mut(at)) {
+                *bucket = Bucket { hash, edge: n };
+            }
+        }
+        Self { edges, table, other }
+    }
+
+    /// The edge of a name, with its slot.
+    // PERF: most keys are in no selector, and one look at the table tells so; with hundreds of selectors as with one.
     #[inline]
-    pub(super) fn may_have(&self, name: &[u8]) -> bool {
-        self.filter != 0 && self.filter & bucket(name) != 0
+    pub(super) fn find<'n>(&self, key: &[u8], name: impl Fn(NameId) -> &'n str) -> Option<(u32, &Edge)> {
+        let mask = self.table.len().checked_sub(1)?;
+        let hash = hash(key);
+        let mut at = hash as usize & mask;
+        // INVARIANT: at most half of the table is taken, so there is an end to it.
+        loop {
+            let bucket = self.table.get(at)?;
+            let slot = bucket.edge.checked_sub(1)?;
+            if bucket.hash == hash
+                && let Some(edge) = self.edges.get(slot as usize)
+                && name(edge.name).as_bytes() == key
+            {
+                return Some((slot, edge));
+            }
+            at = (at + 1) & mask;
+        }
     }
 }
 
-/// The bucket of a name in [`Names::filter`].
+/// Mixes a name's length with its first and its last eight bytes. Names of rules are chosen by who writes the rules; what a body
+/// brings is only looked up, so nobody gains by names that collide.
 #[inline]
-pub(super) fn bucket(name: &[u8]) -> u64 {
-    let (first, last) = (name.first().copied().unwrap_or(0), name.last().copied().unwrap_or(0));
-    let mixed = u64::from(first) | u64::from(last) << 8 | (name.len() as u64) << 16;
-    // Fibonacci hashing: the top six bits depend on all of them.
-    1 << (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
+fn hash(name: &[u8]) -> u32 {
+    let (first, last) = match (name.first_chunk(), name.last_chunk()) {
+        (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+        _ => match (name.first_chunk(), name.last_chunk()) {
+            (Some(first), Some(last)) => (u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into()),
+            _ => name.iter().fold((0, 0), |(all, _), byte| (all << 8 | u64::from(*byte), 0)),
+        },
+    };
+    // Fibonacci hashing: the top bits depend on all of them.
+    let mixed = (first ^ last.rotate_left(29) ^ (name.len() as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 32) as u32
 }
 
 /// Where indexes lead.

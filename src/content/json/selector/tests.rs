@@ -5,7 +5,8 @@ use std::io::Read;
 
 use super::{Choice, Program, ProgramEntry, Purpose, Selector};
 use crate::content::json::{
-    Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Limits, Long, Node, Path, Scalar, Segment, rewrite_whole,
+    Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Limits, Long, Node, Path, Scalar, Segment, Show,
+    rewrite_whole,
 };
 
 /// A judge that only notes where selectors hit.
@@ -27,8 +28,8 @@ impl Marks {
 }
 
 impl Judge for Marks {
-    fn wants_everything(&self) -> bool {
-        !self.selected_only
+    fn show(&self) -> Show {
+        if self.selected_only { Show::Selected } else { Show::Everything }
     }
     fn key(&mut self, _: Node<'_>, _: &str, _: &mut Edits) -> KeyEdit {
         KeyEdit::Keep

@@ -9,7 +9,7 @@ use super::documents::{Dice, document, selector, written};
 use super::{bytewise, pieces, splice_every_a, whole};
 use crate::content::json::selector::{Program, ProgramEntry, Purpose, Selector};
 use crate::content::json::{
-    Container, Edit, Edits, Entry, EntryId, Fault, Judge, KeyEdit, Limits, Long, Node, Path, Scalar,
+    Container, Edit, Edits, Entry, EntryId, Fault, Judge, KeyEdit, Limits, Long, Node, Path, Scalar, Show,
 };
 
 /// A judge whose answers are a hash of what it is asked, so that they depend on nothing else.
@@ -28,8 +28,8 @@ impl Whim {
 }
 
 impl Judge for Whim {
-    fn wants_everything(&self) -> bool {
-        !self.selected_only
+    fn show(&self) -> Show {
+        if self.selected_only { Show::Selected } else { Show::Everything }
     }
 
     fn key(&mut self, node: Node<'_>, key: &str, edits: &mut Edits) -> KeyEdit {
