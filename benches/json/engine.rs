@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fieldgate::content::json::selector::{Program, ProgramEntry, Purpose, Selector};
 use fieldgate::content::json::{
-    Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Limits, Long, Node, Path, Rewriter, Scalar, rewrite_whole,
+    Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Limits, Long, Node, Path, Rewriter, Scalar, Show, rewrite_whole,
 };
 
 use crate::table::{Contender, Table};
@@ -17,8 +17,8 @@ struct Masker {
 }
 
 impl Judge for Masker {
-    fn wants_everything(&self) -> bool {
-        self.everything
+    fn show(&self) -> Show {
+        if self.everything { Show::Everything } else { Show::Selected }
     }
     fn key(&mut self, _: Node<'_>, key: &str, _: &mut Edits) -> KeyEdit {
         self.seen += key.len();
