@@ -173,11 +173,11 @@ pub fn replace_data(event: &[u8], old: &[u8], new: &[u8], out: &mut Vec<u8>) {
 
 /// What must stand between the beginning of a `data` line and its new value for the value to be read as it is.
 fn lead(before: &[u8], value: &[u8]) -> &'static [u8] {
-    match (before.last(), value.first()) {
-        (Some(b' '), _) | (Some(b':'), None) | (_, None) => b"",
-        (Some(b':'), Some(b' ')) => b" ",
-        (Some(b':'), Some(_)) => b"",
-        (_, Some(_)) => b": ",
+    let Some(first) = value.first() else { return b"" };
+    match before.last() {
+        Some(b':') if *first == b' ' => b" ",
+        Some(b':' | b' ') => b"",
+        _ => b": ",
     }
 }
 

@@ -148,6 +148,9 @@ pub struct Flow<B> {
     report: Report,
     /// What is to be said after the bytes before it.
     fault: Option<Fault>,
+    /// Whether the bytes before the fault have yet to be written. A connection writes when a body has nothing more to give
+    /// at the moment, and an error drops what it has not written.
+    flushes: bool,
     ended: bool,
     failed: bool,
 }
@@ -167,6 +170,7 @@ where
             pause: None,
             report: Report::default(),
             fault: None,
+            flushes: false,
             ended: false,
             failed: false,
         }
@@ -176,6 +180,10 @@ where
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Fault>>> {
         if let Some(ahead) = self.ahead.take() {
             return Poll::Ready(Some(Ok(ahead)));
+        }
+        if self.fault.is_some() && std::mem::take(&mut self.flushes) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
         }
         if let Some(fault) = self.fault.take() {
             return Poll::Ready(Some(Err(self.fail(fault))));
@@ -326,6 +334,7 @@ where
         // Whole lines and events before the one that does not pass are not kept back.
         if filter.is_endless() && !out.is_empty() {
             self.fault = Some(fault);
+            self.flushes = true;
             return Ok(out.into());
         }
         Err(fault)

@@ -134,16 +134,12 @@ impl Desk {
             Some(data) => judge.text(data)?,
             None => None,
         };
-        match (data, new) {
-            (Some(old), Some(new)) => {
-                events::replace_data(event, &old, &new, out);
-                Ok(true)
-            }
-            _ => {
-                out.extend_from_slice(event);
-                Ok(false)
-            }
-        }
+        let (Some(old), Some(new)) = (data, new) else {
+            out.extend_from_slice(event);
+            return Ok(false);
+        };
+        events::replace_data(event, &old, &new, out);
+        Ok(true)
     }
 
     fn rewritten(&self, judge: &mut BodyJudge, text: &[u8]) -> Result<Option<Vec<u8>>, BodyFault> {
