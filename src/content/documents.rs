@@ -91,6 +91,8 @@ impl Documents {
             self.held.extend_from_slice(bytes);
             each(Piece::Whole(&self.held))?;
             self.held.clear();
+            // One long document is no reason to keep as much for ever.
+            self.held.shrink_to(64 * 1024);
         }
         Ok(())
     }

@@ -64,6 +64,13 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
+    /// Whether it is a comment, blank, or a field that readers know.
+    fn is_known(&self) -> bool {
+        let text = self.text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(self.text);
+        let name = text.split(|byte| *byte == b':').next().unwrap_or_default();
+        matches!(name, b"" | b"data" | b"event" | b"id" | b"retry")
+    }
+
     /// For a `data` line: what stands before its value, and the value.
     fn data(&self) -> Option<(&'a [u8], &'a [u8])> {
         // A mark is a part of the encoding at the start of the stream only; whoever drops it elsewhere, too, sees data.
@@ -93,6 +100,12 @@ fn lines(mut event: &[u8]) -> impl Iterator<Item = Line<'_>> {
         event = rest;
         Some(Line { text, end })
     })
+}
+
+/// Whether there is a line that is none of an event. SECURITY: browsers skip it, but a body of another kind, sent under this
+/// label to a reader that does not look at labels, is made of nothing else.
+pub fn has_stray_line(event: &[u8]) -> bool {
+    lines(event).any(|line| !line.is_known())
 }
 
 /// The data of an event: the values of its `data` lines, joined by LF. `None`: it has none.
@@ -204,7 +217,7 @@ fn push(out: &mut Vec<u8>, parts: &[&[u8]]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{data, is_json, replace_data};
+    use super::{data, has_stray_line, is_json, replace_data};
     use proptest::prelude::*;
 
     #[track_caller]
@@ -230,6 +243,16 @@ mod tests {
         check_data("\u{feff}data: a\n\n", Some("a"));
         check_data("id: 1\ndata: {\nevent: e\n: data: c\ndata: }\n\n", Some("{\n}"));
         check_data("datum: a\ndata : a\n data: a\nDATA: a\n: hello\n\n", None);
+    }
+
+    #[test]
+    fn lines_of_other_bodies_are_stray() {
+        for event in ["data: a\n\n", "\u{feff}data\rid:1\revent\r: hi\rretry: 1\r\r", "\n", ":\n\n"] {
+            assert!(!has_stray_line(event.as_bytes()), "{event}");
+        }
+        for event in ["{\"ssn\":1}", "data: a\nDATA: b\n\n", " data: a\n", "data : a\n", "datum: 1\n", "ssn=1\n"] {
+            assert!(has_stray_line(event.as_bytes()), "{event}");
+        }
     }
 
     #[test]

@@ -139,8 +139,13 @@ fn is_binary(essence: &str) -> bool {
         )
 }
 
+/// SECURITY: a byte order mark does not make text of it: some readers of JSON skip one. The engine says malformed.
 fn starts_like_json(first_bytes: &[u8]) -> bool {
-    let start = first_bytes.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
+    let start = first_bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(first_bytes)
+        .iter()
+        .find(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
     matches!(start, Some(b'{' | b'['))
 }
 
@@ -213,6 +218,7 @@ mod tests {
         for label in ["", "text/plain", "text/html", "application/x-www-form-urlencoded", "application/xml", "x"] {
             check(label, " \r\n\t{\"a\":1}", Known(Json));
             check(label, "[1]", Known(Json));
+            check(label, "\u{feff}{}", Known(Json));
         }
     }
 

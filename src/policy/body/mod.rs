@@ -96,7 +96,6 @@ impl BodyFilter {
                 return Ok(());
             }
         };
-        // What was not read of the chunk is in none of the buffers.
         result.or_else(|fault| self.give_up(fault, out))
     }
 

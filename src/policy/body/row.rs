@@ -128,6 +128,9 @@ impl Desk {
     }
 
     fn event(&self, judge: &mut BodyJudge, event: &[u8], out: &mut Vec<u8>) -> Result<bool, BodyFault> {
+        if events::has_stray_line(event) {
+            return Err(malformed("a line that belongs to no event"));
+        }
         let data = events::data(event).filter(|data| !is_blank(data));
         let new = match &data {
             Some(data) if events::is_json(data) => self.rewritten(judge, data)?,
@@ -207,8 +210,7 @@ impl Desk {
 /// Judges a pair of a form and the `&` behind it.
 fn pair(judge: &mut BodyJudge, document: &[u8], out: &mut Vec<u8>) -> Result<bool, BodyFault> {
     let pair = document.strip_suffix(b"&").unwrap_or(document);
-    let not_utf8 = BodyFault::Unreadable { failure: Failure::Malformed, at: 0, what: "not UTF-8" };
-    let text = std::str::from_utf8(pair).map_err(|_| not_utf8)?;
+    let text = std::str::from_utf8(pair).map_err(|_| malformed("not UTF-8"))?;
     let BodyJudge { plan, findings, edited, blocked, .. } = judge;
     match plan.judge_form_pair(text, findings) {
         Judged::Pass => {
@@ -226,6 +228,10 @@ fn pair(judge: &mut BodyJudge, document: &[u8], out: &mut Vec<u8>) -> Result<boo
             Err(BodyFault::Blocked)
         }
     }
+}
+
+pub(super) fn malformed(what: &'static str) -> BodyFault {
+    BodyFault::Unreadable { failure: Failure::Malformed, at: 0, what }
 }
 
 fn oversize(document: Document) -> BodyFault {

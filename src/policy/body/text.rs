@@ -1,18 +1,18 @@
 //! Text as such: detectors look at it, rules without one have nothing to look at.
 
 use super::judge::{BodyJudge, By};
-use super::write;
-use super::{BodyFault, Failure};
+use super::row::malformed;
+use super::{BodyFault, write};
 use crate::content::json::{Edits, Path, Splice};
 use crate::pii::Context;
 use crate::policy::case::{Deed, Outcome, Subject};
 use crate::policy::plan::Plan;
 
 impl Plan {
-    /// Whether a detector rule acts on all of a text in which it recognises something: then it must be seen at once.
+    /// Whether an enforced detector rule acts on all of a text in which it recognises something: then it must be seen at once.
     pub(super) fn needs_whole_text(&self) -> bool {
         let seen = self.body.everywhere.seen.iter();
-        seen.filter_map(|seen| self.judging(seen.rule)).any(|rule| rule.deed == Deed::Whole)
+        seen.filter_map(|seen| self.judging(seen.rule)).any(|rule| rule.is_enforced() && rule.deed == Deed::Whole)
     }
 }
 
@@ -41,8 +41,7 @@ impl BodyJudge {
 
     /// Judges a text that is wholly there. `None`: it stays.
     pub(super) fn text(&mut self, text: &[u8]) -> Result<Option<Vec<u8>>, BodyFault> {
-        let not_utf8 = BodyFault::Unreadable { failure: Failure::Malformed, at: 0, what: "not UTF-8" };
-        let text = std::str::from_utf8(text).map_err(|_| not_utf8)?;
+        let text = std::str::from_utf8(text).map_err(|_| malformed("not UTF-8"))?;
         let mut edits = Edits::default();
         self.text_window(text, 0, true, &mut edits).ok_or(BodyFault::Blocked)?;
         if edits.splices.is_empty() {

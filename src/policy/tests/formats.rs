@@ -168,6 +168,15 @@ fn an_event_that_cannot_be_read_passes_alone() {
 }
 
 #[test]
+fn a_body_of_another_kind_is_no_event() {
+    let rules = || vec![select("$.ssn", Action::Remove)];
+    for body in ["{\"ssn\":1}", "{\"ssn\":\n1}\n", "data: 1\nssn: 1\n\n"] {
+        let ran = run(rules(), Format::Events, 99, &[body.as_bytes()]);
+        assert!(matches!(ran.fault, Some(BodyFault::Unreadable { failure: Failure::Malformed, .. })), "{ran:?}");
+    }
+}
+
+#[test]
 fn a_rule_cannot_break_out_of_an_event() {
     let text = Redact { with: Some("x\r\nid: 7\n\ndata: y".into()), ..Redact::default() };
     let rules = vec![detect("email", Action::Redact(text))];
