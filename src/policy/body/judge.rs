@@ -56,8 +56,13 @@ impl BodyJudge {
 
     /// A document of its own begins.
     pub(super) fn begin_document(&mut self) -> Before {
-        self.frames.unwind(0);
+        self.leave_document();
         Before { findings: std::mem::take(&mut self.findings), edited: self.edited }
+    }
+
+    /// Forgets where in a document it stands: paths, contexts and what reaches down are each document's own.
+    pub(super) fn leave_document(&mut self) {
+        self.frames.unwind(0);
     }
 
     /// The document has ended. `counts`: what was found in it was acted upon.

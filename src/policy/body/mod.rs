@@ -165,6 +165,11 @@ impl BodyFilter {
         self.judge.findings()
     }
 
+    /// What was found.
+    pub fn into_findings(self) -> Findings {
+        self.judge.into_findings()
+    }
+
     /// Why parts of the body passed without being judged, so far.
     pub fn passed(&self) -> &[(Failure, &'static str)] {
         self.judge.passed()

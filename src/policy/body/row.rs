@@ -154,7 +154,7 @@ impl Desk {
         let long = match &mut self.long {
             Some(long) => long,
             none => {
-                judge.frames.unwind(0);
+                judge.leave_document();
                 none.insert(match self.document {
                     Document::Json(_) if self.may_stream => {
                         Long::Streaming(Box::new(Rewriter::new(judge.plan.program().clone(), self.limits)))
