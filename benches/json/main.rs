@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use baseline::Baseline;
 use fieldgate::content::json::Limits;
+use fieldgate::content::kind::Format;
 use fieldgate::policy::{BodyFilter, Plan};
 use fieldgate::rules::{self, Source};
 use table::{Contender, Table};
@@ -59,13 +60,13 @@ policies:
 }
 
 fn whole(plan: &Arc<Plan>, body: &[u8]) -> usize {
-    let (result, _) = BodyFilter::whole(plan, Limits::default(), body);
+    let (result, _) = BodyFilter::whole(plan, Format::Json, Limits::default(), body);
     result.unwrap().map_or(body.len(), |out| out.len())
 }
 
 /// As the gateway does it: what is decided leaves after each chunk.
 fn chunked(plan: &Arc<Plan>, body: &[u8]) -> usize {
-    let mut filter = BodyFilter::new(plan, Limits::default());
+    let mut filter = BodyFilter::new(plan, Format::Json, Limits::default(), 0);
     let (mut out, mut written) = (Vec::new(), 0);
     for chunk in body.chunks(16 * 1024) {
         filter.push(chunk, &mut out).unwrap();

@@ -46,6 +46,7 @@ impl Plan {
             if rule.target.reads_body() {
                 facts.reads_body = true;
                 facts.acts_on_body |= rule.mode == Mode::Enforce;
+                facts.selects |= rule.mode == Mode::Enforce && rule.target.selects();
                 facts.may_block_body |= rule.mode == Mode::Enforce && matches!(rule.action, Action::Block(_));
             }
         }
@@ -58,6 +59,7 @@ impl Plan {
             program: Arc::new(program),
             entries,
             body: BodyPlan { everywhere: makers.lens(&body), selected: makers.lens(&selected), key_marks, glance },
+            form: makers.head(body),
             query: makers.head(query),
             path: makers.head(path),
             headers: makers.head(headers),

@@ -14,8 +14,8 @@ pub struct Finding {
     pub rule: u16,
     /// Which entity, for detectors.
     pub entity: Option<EntityId>,
-    /// Where: a templated key path `$.users[*].email`, `query.name`, `header.name`, `path[n]`. Names in which something is
-    /// recognised are shown as `[entity]`.
+    /// Where: a templated key path `$.users[*].email`, `query.name`, `form.name`, `header.name`, `path[n]`; `$` for
+    /// text. Names in which something is recognised are shown as `[entity]`.
     pub place: String,
     /// How many values.
     pub count: u64,

@@ -1,4 +1,5 @@
-//! Where something was found, in words that may be stored: `$.users[*].email`, `query.name`, `header.name`, `path[n]`.
+//! Where something was found, in words that may be stored: `$.users[*].email`, `query.name`, `form.name`, `header.name`,
+//! `path[n]`.
 //!
 //! SECURITY: keys and names are written by clients and upstreams and may be personal data themselves. A name in which
 //! any entity is recognised is shown as `[entity]`, a long one is cut, for every rule.
@@ -31,6 +32,8 @@ pub(super) enum Place<'a> {
     Missing(&'a Path, &'a str),
     /// A query parameter.
     Query(&'a str),
+    /// A field of a form.
+    Form(&'a str),
     /// A header field.
     Header(&'a str),
     /// A path segment, from 0.
@@ -63,6 +66,7 @@ impl<'a> Spot<'a> {
                 Place::Query(name) => (1_u8, name).hash(&mut hasher),
                 Place::Header(name) => (2_u8, name).hash(&mut hasher),
                 Place::Segment(n) => (3_u8, n).hash(&mut hasher),
+                Place::Form(name) => (4_u8, name).hash(&mut hasher),
             }
             let hash = hasher.finish();
             self.hash.set(Some(hash));
@@ -83,6 +87,10 @@ impl<'a> Spot<'a> {
             }
             Place::Query(name) => {
                 out.push_str("query.");
+                push_name(name, Context::default(), least, &mut out);
+            }
+            Place::Form(name) => {
+                out.push_str("form.");
                 push_name(name, Context::default(), least, &mut out);
             }
             Place::Header(name) => {
@@ -199,6 +207,7 @@ mod tests {
         check(Place::Json(&path(&["users", "#", "first name"])), "$.users[*]['first name']");
         check(Place::Missing(&path(&["a"]), "b"), "$.a.b");
         check(Place::Query("q"), "query.q");
+        check(Place::Form("q"), "form.q");
         check(Place::Header("x-id"), "header.x-id");
         check(Place::Segment(2), "path[2]");
     }

@@ -9,6 +9,7 @@ use super::{Direction, Failure, Mode, OnFailure, Rule, Target, Verdict, Within};
 use crate::actions::Action;
 use crate::content::json::selector::Program;
 use crate::content::json::{EntryId, Glance};
+use crate::content::kind::Format;
 use crate::pii::Confidence;
 
 /// A ruleset's part for one route and direction.
@@ -21,6 +22,8 @@ pub struct Plan {
     pub(super) program: Arc<Program>,
     pub(super) entries: Vec<PlanEntry>,
     pub(super) body: BodyPlan,
+    /// What `body` does everywhere, for the pairs of a form.
+    pub(super) form: HeadPlan,
     pub(super) query: HeadPlan,
     pub(super) path: HeadPlan,
     pub(super) headers: HeadPlan,
@@ -34,6 +37,8 @@ pub(super) struct Facts {
     pub(super) reads_body: bool,
     pub(super) acts_on_body: bool,
     pub(super) may_block_body: bool,
+    /// Whether an enforced rule has selectors.
+    pub(super) selects: bool,
 }
 
 /// What stands behind an entry of the JSON program.
@@ -104,9 +109,14 @@ impl Plan {
         !self.body.everywhere.seen.is_empty()
     }
 
-    /// Whether rules without a detector look at the body: they can run on JSON only.
-    pub fn needs_structure(&self) -> bool {
-        !self.entries.is_empty()
+    /// Why its enforced rules cannot all run on a body of this format; `None`: they can. Where there are no fields, selectors
+    /// have nothing to select from.
+    pub fn trouble_with(&self, format: Format) -> Option<&'static str> {
+        match format {
+            Format::Json | Format::Lines | Format::Records | Format::Events => None,
+            Format::Text => self.facts.selects.then_some("text under rules with selectors"),
+            Format::Form => self.facts.selects.then_some("form under rules with selectors"),
+        }
     }
 
     /// Whether any rule looks at the query.
@@ -197,6 +207,14 @@ impl Plan {
 }
 
 impl Target {
+    /// Whether it names fields of the body.
+    pub(super) fn selects(&self) -> bool {
+        match self {
+            Self::Select(_) | Self::KeepOnly(_) | Self::Detect { within: Within::Select(_), .. } => true,
+            Self::Query(_) | Self::Headers(_) | Self::Detect { .. } => false,
+        }
+    }
+
     /// Whether it is about the body.
     pub(super) fn reads_body(&self) -> bool {
         match self {

@@ -12,6 +12,7 @@ mod support;
 mod bounds_clients;
 mod fails_closed;
 mod keeps_the_audit_trail;
+mod protects_other_bodies;
 mod protects_requests;
 mod protects_responses;
 mod proxies_faithfully;

@@ -11,14 +11,14 @@ use crate::pii::Context;
 use crate::policy::case::{Case, Deed, Lens, Look, Outcome, Seen, Subject};
 use crate::policy::place::{Place, Spot};
 use crate::policy::value::Bench;
-use crate::policy::{Findings, Plan, Verdict};
+use crate::policy::{Failure, Findings, Plan, Verdict};
 
 /// Judges one body. State of one message; the plan behind it is shared.
 #[derive(Debug)]
 pub struct BodyJudge {
     pub(super) plan: Arc<Plan>,
     pub(super) findings: Findings,
-    bench: Bench,
+    pub(super) bench: Bench,
     pub(super) frames: Frames,
     /// The rules that look at the node at hand, when they are not just those that look everywhere.
     seen: Vec<Seen>,
@@ -27,6 +27,15 @@ pub struct BodyJudge {
     pub(super) long: (Vec<Seen>, bool),
     pub(super) blocked: Option<u16>,
     pub(super) edited: bool,
+    /// Why parts of the body were not judged, each reason once.
+    passed: Vec<(Failure, &'static str)>,
+}
+
+/// What was known before a document that may yet turn out unreadable.
+#[derive(Debug)]
+pub(super) struct Before {
+    findings: Findings,
+    edited: bool,
 }
 
 impl BodyJudge {
@@ -42,7 +51,42 @@ impl BodyJudge {
             long: (Vec::new(), false),
             blocked: None,
             edited: false,
+            passed: Vec::new(),
         }
+    }
+
+    /// A document of its own begins.
+    pub(super) fn begin_document(&mut self) -> Before {
+        self.leave_document();
+        Before { findings: std::mem::take(&mut self.findings), edited: self.edited }
+    }
+
+    /// Forgets where in a document it stands: paths, contexts and what reaches down are each document's own.
+    pub(super) fn leave_document(&mut self) {
+        self.frames.unwind(0);
+        self.contexts = Contexts::default();
+    }
+
+    /// The document has ended. `counts`: what was found in it was acted upon.
+    pub(super) fn end_document(&mut self, before: Before, counts: bool) {
+        let found = std::mem::replace(&mut self.findings, before.findings);
+        if counts {
+            self.findings.append(found);
+        } else {
+            self.edited = before.edited;
+        }
+    }
+
+    /// Something passes without being judged.
+    pub(super) fn note_passed(&mut self, failure: Failure, what: &'static str) {
+        if !self.passed.contains(&(failure, what)) {
+            self.passed.push((failure, what));
+        }
+    }
+
+    /// Why parts of the body passed without being judged.
+    pub fn passed(&self) -> &[(Failure, &'static str)] {
+        &self.passed
     }
 
     /// What judging came to so far.
@@ -78,7 +122,7 @@ impl BodyJudge {
     }
 
     /// Judges what stands at a place by the rules in `seen`.
-    fn decide(&mut self, by: By, subject: Subject<'_>, path: &Path) -> Outcome {
+    pub(super) fn decide(&mut self, by: By, subject: Subject<'_>, path: &Path) -> Outcome {
         let Self { plan, bench, findings, frames, seen, long, contexts, .. } = self;
         // A key is judged in the context of its object.
         let depth = path.depth().saturating_sub(usize::from(matches!(subject, Subject::Key(_))));
@@ -158,7 +202,7 @@ impl BodyJudge {
 
 /// Which rules look at a value, and through what.
 #[derive(Debug, Clone, Copy)]
-enum By {
+pub(super) enum By {
     Everywhere,
     Gathered { selected: bool },
     Long,

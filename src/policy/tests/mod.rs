@@ -1,6 +1,7 @@
 //! The order of claims and what it does to bodies and heads, told as one-liners: rules, what goes in, what comes out.
 
 mod body;
+mod formats;
 mod head;
 mod order;
 mod scalars;
@@ -14,6 +15,7 @@ use super::{
 use crate::actions::{Action, Block, Mask, Redact};
 use crate::content::json::Limits;
 use crate::content::json::selector::Selector;
+use crate::content::kind::Format;
 use crate::pii::{Confidence, EntitySet, detector};
 
 fn selectors(list: &str) -> Vec<Selector> {
@@ -110,7 +112,7 @@ fn plan(rules: Vec<Rule>) -> Arc<Plan> {
 /// What became of a body: the new text (or the old one), or who blocked it, and what was found.
 fn judge(rules: Vec<Rule>, body: &str) -> (Result<String, BodyFault>, Verdict, Vec<String>) {
     let plan = plan(rules);
-    let (result, judge) = BodyFilter::whole(&plan, Limits::default(), body.as_bytes());
+    let (result, judge) = BodyFilter::whole(&plan, Format::Json, Limits::default(), body.as_bytes());
     let result = result.map(|new| new.map_or_else(|| body.to_owned(), |new| String::from_utf8(new).unwrap()));
     (result, judge.verdict(), told(judge.findings().list()))
 }

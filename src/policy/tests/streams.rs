@@ -9,7 +9,7 @@ fn limits() -> Limits {
 
 fn in_pieces(rules: Vec<Rule>, body: &str, size: usize, limits: Limits) -> (Result<String, BodyFault>, Vec<String>) {
     let plan = plan(rules);
-    let mut filter = BodyFilter::new(&plan, limits);
+    let mut filter = BodyFilter::new(&plan, Format::Json, limits, 0);
     let mut out = Vec::new();
     for chunk in body.as_bytes().chunks(size.max(1)) {
         if let Err(fault) = filter.push(chunk, &mut out) {
