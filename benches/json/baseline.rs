@@ -48,9 +48,9 @@ impl Baseline {
     pub fn rewrite(&self, body: &[u8]) -> Vec<u8> {
         let mut value: Value = serde_json::from_slice(body).unwrap();
         if self.edits {
-            match &mut value {
-                Value::Array(records) => records.iter_mut().for_each(edit),
-                record => edit(record),
+            match value.as_array_mut() {
+                Some(records) => records.iter_mut().for_each(edit),
+                None => edit(&mut value),
             }
         }
         if let Some((set, each)) = &self.patterns {

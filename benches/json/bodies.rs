@@ -31,7 +31,7 @@ pub fn nested(size: usize) -> Vec<u8> {
 
 /// Prose, with an address and a phone number in each string, now and then an escape and a letter that is not ASCII.
 pub fn strings(size: usize, length: usize) -> Vec<u8> {
-    let prose = r#"The parcel was left with the neighbour on the second floor, who signed for it at 14:35.\nNothing was damaged; the Café next door has seen it as well. "#;
+    let prose = r"The parcel was left with the neighbour on the second floor, who signed for it at 14:35.\nNothing was damaged; the Café next door has seen it as well. ";
     let mut text = prose.repeat(length / prose.len());
     text.push_str("Questions go to jane.doe@example.com or +1 415-555-0132.");
     list(&format!("\"{text}\""), size)

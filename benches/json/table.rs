@@ -2,11 +2,14 @@
 
 use std::hint::black_box;
 
-/// One way to do the work on a body; it answers how many bytes came out.
+/// Work on a body; it answers how many bytes came out.
+type Work<'w> = dyn FnMut(&[u8]) -> usize + 'w;
+
+/// One way to do the work.
 pub struct Contender<'w> {
     name: &'w str,
     is_baseline: bool,
-    work: Box<dyn FnMut(&[u8]) -> usize + 'w>,
+    work: Box<Work<'w>>,
 }
 
 impl<'w> Contender<'w> {

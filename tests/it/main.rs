@@ -22,3 +22,4 @@ mod runs_the_demo;
 mod shows_the_dashboard;
 mod shuts_down_cleanly;
 mod tidy;
+mod transforms_files;

@@ -4,14 +4,20 @@
 //! # What it takes for JSON
 //!
 //! RFC 8259, strictly: exactly one value, white space around it, nothing else. Where the RFC leaves a reader room, the engine
-//! decides for what every other reader understands the same way, because what was inspected must be what is read:
+//! decides for what every other reader understands the same way, because what was inspected must be what is read (each decision
+//! with examples: `rewriter/tests/syntax.txt`):
 //!
 //! - Numbers are copied as they are written, of any size and precision (up to [`Limits::token`]); none is ever computed.
 //! - Anything that is not UTF-8 is malformed wherever it stands: ISO 8859-1, UTF-16, overlong forms, encoded surrogates.
 //! - A byte order mark is malformed (RFC 8259 section 8.1 forbids writing one).
 //! - A lone surrogate escape is malformed, in keys and in values: readers differ in what they make of it.
-//! - `\u0000` and non-characters such as `\uffff` are ordinary characters.
-//! - Nesting is limited to [`Limits::depth`].
+//! - `\u0000` and non-characters such as `\uffff` are ordinary characters, and so are those that only some readers treat
+//!   otherwise (U+2028, U+FEFF inside of a string, DEL).
+//! - Keys are compared decoded and letter by letter: `"\u0061"` is `"a"`, `"A"` is not; nothing is normalised, and no name
+//!   (`__proto__`) is special.
+//! - White space is what the RFC lists and nothing more: no vertical tab, no form feed, no Unicode spaces, no comments.
+//! - Nesting is limited to [`Limits::depth`]; a key, a number, or white space held back at one place to [`Limits::token`],
+//!   a string only where its whole content is needed ([`Limits::value`]): more is [`Fault::Oversize`].
 //! - Duplicate keys pass, each occurrence judged on its own, unless a selector writes that name for a member of that very
 //!   object (or takes every member by a wildcard): then the body is malformed. Of the members that a wildcard takes, the first
 //!   65,536 over all open objects are remembered; a duplicate among later ones goes unreported, and both are judged all the

@@ -27,6 +27,8 @@ pub struct BodyJudge {
     pub(super) long: (Vec<Seen>, bool),
     pub(super) blocked: Option<u16>,
     pub(super) edited: bool,
+    /// Nothing passes without being judged, whatever policy says.
+    pub(super) is_strict: bool,
     /// Why parts of the body were not judged, each reason once.
     passed: Vec<(Failure, &'static str)>,
 }
@@ -51,6 +53,7 @@ impl BodyJudge {
             long: (Vec::new(), false),
             blocked: None,
             edited: false,
+            is_strict: false,
             passed: Vec::new(),
         }
     }

@@ -85,6 +85,13 @@ impl BodyFilter {
         Self { format, reader, judge: BodyJudge::new(plan.clone()) }
     }
 
+    /// The same, but what cannot be read is a fault whatever `on_failure` says.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.judge.is_strict = true;
+        self
+    }
+
     /// Reads the next bytes and appends to `out` what is decided. After a fault nothing more may be pushed.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), BodyFault> {
         let judge = &mut self.judge;

@@ -8,7 +8,7 @@ use super::{Script, bytewise, pieces, rules, whole};
 use crate::content::json::selector::Program;
 use crate::content::json::{Fault, Limits, rewrite_whole};
 
-fn read(body: &[u8]) -> Result<(), Fault> {
+pub(super) fn read(body: &[u8]) -> Result<(), Fault> {
     let mut results = Vec::new();
     for list in [&[][..], &[(&["$..nothing_has_this_name"][..], super::Act::Remove)][..]] {
         let program = Arc::new(Program::compile(&rules(list).0));

@@ -1,5 +1,7 @@
 //! Selectors against the public compliance suite, where it is at hand, and against our own cases.
 
+mod cases;
+
 use std::collections::BTreeSet;
 use std::io::Read;
 
