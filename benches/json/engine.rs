@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use fieldgate::content::json::selector::{Program, ProgramEntry, Purpose, Selector};
 use fieldgate::content::json::{
-    Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Limits, Long, Node, Path, Rewriter, Scalar, Show, rewrite_whole,
+    Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Limits, Long, Node, Path, Rewriter, Scalar, Show,
+    rewrite_whole,
 };
 
 use crate::table::{Contender, Table};

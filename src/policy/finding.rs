@@ -89,7 +89,9 @@ impl Findings {
             self.hashes.get(at) == Some(&hash)
                 && self.list.get(at).is_some_and(|finding| finding.rule == rule && finding.entity == entity)
         };
-        if is_it(self.last) { Some(self.last) } else { (0..self.list.len()).find(|at| is_it(*at)) }
+        // In an array of records the next place is the one that came next the last time.
+        let length = self.list.len();
+        (self.last..length).chain(0..self.last.min(length)).find(|at| is_it(*at))
     }
 }
 

@@ -6,13 +6,18 @@
 
 use std::cell::Cell;
 use std::fmt::Write as _;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher as _, Hash, Hasher};
 use std::sync::LazyLock;
 
-use crate::content::json::{Path, Segment};
+use crate::content::json::{Path, Segment, tells};
 use crate::pii::detector::{named, names};
 use crate::pii::{Confidence, Context, Detector, EntitySet, Match};
 
+// SECURITY: keyed at random, or keys could be made whose places are counted as one.
+static HASHES: LazyLock<foldhash::fast::RandomState> = LazyLock::new(foldhash::fast::RandomState::default);
+
+/// No entity is shorter that has neither digits nor signs in it.
+const SHORTEST_TOKEN: usize = 16;
 /// Characters of a key or name that are shown.
 const NAME_SHOWN: usize = 64;
 /// Bytes of a whole place, about.
@@ -56,7 +61,7 @@ impl<'a> Spot<'a> {
     /// The same for places that render alike (up to cut names), so that they are counted together.
     pub(super) fn hash(&self) -> u64 {
         self.hash.get().unwrap_or_else(|| {
-            let mut hasher = DefaultHasher::new();
+            let mut hasher = HASHES.build_hasher();
             match self.place {
                 Place::Json(path) => hash_path(path, &mut hasher),
                 Place::Missing(path, name) => {
@@ -106,7 +111,7 @@ impl<'a> Spot<'a> {
     }
 }
 
-fn hash_path(path: &Path, hasher: &mut DefaultHasher) {
+fn hash_path(path: &Path, hasher: &mut impl Hasher) {
     for segment in path.segments() {
         match segment {
             Segment::Name(name) => name.hash(hasher),
@@ -173,6 +178,10 @@ fn push_name(name: &str, context: Context, least: Confidence, out: &mut String) 
 }
 
 fn recognised(name: &str, context: Context, least: Confidence) -> Option<Match> {
+    // PERF: nothing is recognised in a short word without digits and signs, and most names are.
+    if name.len() < SHORTEST_TOKEN && !tells(name.as_bytes()) {
+        return None;
+    }
     let mut found = Vec::new();
     EVERY_ENTITY.find(name, context, &mut found);
     // A key such as `41111111` may be digits only: a number to the one who reads numbers, too.

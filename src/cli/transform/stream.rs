@@ -34,7 +34,17 @@ impl<'r> Work<'r> {
         let hold = if plan.may_block_body() { route.body_limit } else { BUFFER };
         let total = route.total_limit.unwrap_or(u64::MAX);
         let findings = Findings::default();
-        Self { plan, content_type, hold, body_limit: route.body_limit, total, read: 0, written: 0, edited: false, findings }
+        Self {
+            plan,
+            content_type,
+            hold,
+            body_limit: route.body_limit,
+            total,
+            read: 0,
+            written: 0,
+            edited: false,
+            findings,
+        }
     }
 
     /// Does it; `progress` hears how many bytes have been read.
@@ -67,7 +77,8 @@ impl<'r> Work<'r> {
                 Some(what) => refuse(Failure::Unsupported, what),
                 None if self.plan.reads_body() || format == Format::Json => {
                     // What cannot be judged in parts must be held whole: an event, a field of a form.
-                    let hold = if matches!(format, Format::Events | Format::Form) { self.body_limit } else { self.hold };
+                    let hold =
+                        if matches!(format, Format::Events | Format::Form) { self.body_limit } else { self.hold };
                     Ok(Some(BodyFilter::new(self.plan, format, Limits::default(), hold).strict()))
                 }
                 None => Ok(None),

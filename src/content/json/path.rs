@@ -20,8 +20,8 @@ struct Step {
 
 #[derive(Debug, Clone, Copy)]
 enum What {
-    /// A member name: where it starts in `names`.
-    Name(usize),
+    /// A member name: from where to where in `names`.
+    Name(usize, usize),
     /// An element's index.
     Index(u64),
 }
@@ -60,13 +60,7 @@ impl Path {
     pub fn segment(&self, i: usize) -> Segment<'_> {
         match self.steps.get(i).map(|step| step.what) {
             Some(What::Index(n)) => Segment::Index(n),
-            Some(What::Name(start)) => {
-                let end = self.steps.iter().skip(i + 1).find_map(|step| match step.what {
-                    What::Name(at) => Some(at),
-                    What::Index(_) => None,
-                });
-                Segment::Name(self.names.get(start..end.unwrap_or(self.names.len())).unwrap_or(""))
-            }
+            Some(What::Name(start, end)) => Segment::Name(self.names.get(start..end).unwrap_or("")),
             None => Segment::Name(""),
         }
     }
@@ -79,8 +73,9 @@ impl Path {
     /// Goes down to a member.
     #[inline]
     pub fn push_name(&mut self, name: &str) {
-        self.push(What::Name(self.names.len()));
+        let start = self.names.len();
         self.names.push_str(name);
+        self.push(What::Name(start, self.names.len()));
     }
 
     /// Goes down to an element.
@@ -97,7 +92,7 @@ impl Path {
     /// Goes back up one step.
     #[inline]
     pub fn pop(&mut self) {
-        if let Some(Step { what: What::Name(start), .. }) = self.steps.pop() {
+        if let Some(Step { what: What::Name(start, _), .. }) = self.steps.pop() {
             self.names.truncate(start);
         }
     }

@@ -246,7 +246,9 @@ fn oversize(document: Document) -> BodyFault {
 /// Lets what cannot be read pass if policy says so, and remembers it.
 pub(super) fn pass(judge: &mut BodyJudge, fault: BodyFault) -> Result<(), BodyFault> {
     match fault {
-        BodyFault::Unreadable { failure, what, .. } if !judge.is_strict && judge.plan.on_failure(failure) == OnFailure::Pass => {
+        BodyFault::Unreadable { failure, what, .. }
+            if !judge.is_strict && judge.plan.on_failure(failure) == OnFailure::Pass =>
+        {
             judge.note_passed(failure, what);
             Ok(())
         }

@@ -4,7 +4,7 @@
 
 use crate::content::json::block::Marks;
 use crate::content::json::selector::{Cursor, Program, State, StateId};
-use crate::content::json::{Container, Glance, Judge, Limits, Show, lexer, string};
+use crate::content::json::{Container, Edit, Glance, Judge, Limits, Node, Scalar, Show, lexer, string};
 
 use super::engine::{Engine, Expect, Run};
 use super::frame::Frame;
@@ -32,6 +32,16 @@ pub(super) enum Halt {
     },
     /// An element that is wanted.
     Element(Step),
+    /// A scalar that is to be edited. Its step is in the path.
+    Judged {
+        step: Step,
+        /// What its name or index leads to.
+        state: StateId,
+        edit: Edit,
+        token: (usize, usize),
+        /// What splices count from.
+        content: (usize, usize),
+    },
     /// The bracket of a container that the judge knows, or that misses something.
     Close(usize),
     /// Something that needs patience or a closer look, or is not JSON.
@@ -64,6 +74,8 @@ struct Scope<'a> {
     child_id: StateId,
     each_key: bool,
     each_value: bool,
+    /// All that is not passed leads to `child`.
+    is_one: bool,
 }
 
 impl<'a> Scope<'a> {
@@ -77,7 +89,7 @@ impl<'a> Scope<'a> {
         let child = Cursor::tabled(ground.program, child_id)?;
         let each_key = everything || frame.renamed || state.every_key || !child.keys.is_empty();
         let each_value = everything || one.is_none() || !child.scalar.is_empty();
-        Some(Self { state, is_object, child, child_id, each_key, each_value })
+        Some(Self { state, is_object, child, child_id, each_key, each_value, is_one: one.is_some() })
     }
 }
 
@@ -87,8 +99,9 @@ struct Ground<'a> {
     program: &'a Program,
     glance: Glance,
     everything: bool,
-    /// [`Limits::token`].
+    /// [`Limits::token`] and [`Limits::window`].
     token: usize,
+    window: usize,
     /// The longest key and value that need no closer look.
     key: usize,
     string: usize,
@@ -133,11 +146,12 @@ impl Engine {
             glance,
             everything: run.show == Show::Everything,
             token,
+            window,
             key: token.min(glance.length.saturating_sub(1)),
             string: window.min(glance.length.saturating_sub(1)),
             number: token.min(glance.number.saturating_sub(1)),
         };
-        let Self { stack, path, names, marks, .. } = self;
+        let Self { stack, path, names, marks, edits, .. } = self;
         let Some(frame) = stack.last().filter(|frame| !frame.swallow) else { return Halt::Odd };
         let Some(mut scope) = Scope::of(frame, &ground) else { return Halt::Odd };
         let begun = self.pos;
@@ -202,6 +216,22 @@ impl Engine {
             } else {
                 step
             };
+            let judged = !key && scope.is_one && (PROMISING || scope.each_value);
+            if let Some((said, token, content)) = judged.then(|| scalar(run.text, marks, value, &ground)).flatten() {
+                if scope.is_object {
+                    path.push_name(run.text.get(step.start + 1..quote).unwrap_or_default());
+                } else {
+                    path.push_index(stack.last().map_or(0, |frame| frame.index) + flight.passed);
+                }
+                edits.clear();
+                let edit = run.judge.scalar(Node { path, hits: &scope.child.scalar }, said, edits);
+                if edit == Edit::Keep {
+                    path.pop();
+                    flight.go_on(token.1);
+                    continue;
+                }
+                break Halt::Judged { step, state: scope.child_id, edit, token, content };
+            }
             break if scope.is_object {
                 Halt::Member { step, quote, value, name: (!key).then_some(scope.child_id) }
             } else {
@@ -313,6 +343,31 @@ impl Flight {
         };
         // White space is held back as long as what follows may still be removed.
         if start - self.space > token { Err(None) } else { Ok((Step { lead, start }, byte)) }
+    }
+}
+
+/// The string or number at `at` as a judge sees it, where it stands, and what splices of it count from. `None`: it needs a
+/// closer look, or is something else.
+#[inline]
+fn scalar<'a>(
+    text: &'a str,
+    marks: &mut Marks,
+    at: usize,
+    ground: &Ground<'_>,
+) -> Option<(Scalar<'a>, (usize, usize), (usize, usize))> {
+    let bytes = text.as_bytes();
+    match bytes.get(at)? {
+        b'"' => {
+            let quote = marks.stop(bytes, at + 1);
+            let is_whole = bytes.get(quote) == Some(&b'"') && quote - at - 1 <= ground.window;
+            let said = is_whole.then(|| text.get(at + 1..quote)).flatten()?;
+            Some((Scalar::String(said), (at, quote + 1), (at + 1, quote)))
+        }
+        b'-' | b'0'..=b'9' => {
+            let end = lexer::plain_number_end(bytes, at).filter(|end| end - at <= ground.token)?;
+            Some((Scalar::Number(text.get(at..end)?), (at, end), (at, end)))
+        }
+        _ => None,
     }
 }
 

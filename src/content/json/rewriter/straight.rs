@@ -36,6 +36,18 @@ impl Engine {
                     }
                     self.value_at(run, value)?
                 }
+                Halt::Judged { step, state, edit, token, content } => {
+                    self.pin = Some(step.lead);
+                    self.child = state;
+                    if let Some(frame) = self.stack.last_mut() {
+                        // Of an object, nobody asks.
+                        frame.index += 1;
+                    }
+                    self.apply(run, edit, token, content)?;
+                    self.pos = token.1;
+                    self.after_value();
+                    Flow::Go
+                }
                 Halt::Element(step) => {
                     self.pin = Some(step.lead);
                     self.pos = step.start;
