@@ -1,7 +1,9 @@
 //! The stack: the open containers, and what is remembered of their members' names.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
 
 use crate::content::json::Container;
 use crate::content::json::selector::StateId;
@@ -71,7 +73,7 @@ const MOST_KEYS: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(super) struct Names {
     slots: Vec<u64>,
-    keys: HashSet<u64>,
+    keys: HashSet<u64, RandomState>,
     order: Vec<u64>,
     serial: u64,
     /// SECURITY: keyed at random, or a body could be made of keys that collide.

@@ -260,8 +260,8 @@ impl Engine {
 
 impl Flight {
     /// Passes members. Halts before one that is wanted, before the brace (whose place is the error), or before what is odd.
-    // PERF: nothing but locals, and in minified JSON one look for what stands behind a key and behind a value.
-    #[inline]
+    // PERF: nothing but locals, in a function of its own so that they stay in registers.
+    #[inline(never)]
     fn members<const PROMISING: bool, J: Judge>(
         &mut self,
         ground: &Ground<'_>,
@@ -270,22 +270,27 @@ impl Flight {
         judge: &mut J,
     ) -> Result<Found, Option<usize>> {
         let bytes = ground.bytes;
-        loop {
-            let step = match bytes.get(self.at..) {
-                Some([b',', b'"', ..]) if self.next == Next::Separator => Step { lead: self.at, start: self.at + 1 },
-                _ => match self.step(bytes, b'}', ground.token)? {
-                    (step, b'"') => step,
-                    _ => return Err(None),
-                },
+        let Self { mut at, mut space, mut next, .. } = *self;
+        let mut passed_by = 0;
+        let result = loop {
+            // PERF: several bytes at one look, here and behind the key.
+            let step = match ahead(bytes, at) {
+                Some([b',', b'"']) if next == Next::Separator => Step { lead: at, start: at + 1 },
+                _ => {
+                    (self.at, self.space, self.next) = (at, space, next);
+                    match self.step(bytes, b'}', ground.token) {
+                        Ok((step, b'"')) => step,
+                        Ok(_) => break Err(None),
+                        Err(end) => break Err(end),
+                    }
+                }
             };
             let quote = marks.stop(bytes, step.start + 1);
-            let (value, first) = match bytes.get(quote..) {
-                Some([b'"', b':', b' ', first, ..]) => (quote + 3, *first),
-                Some([b'"', b':', first, ..]) => (quote + 2, *first),
-                Some(_) | None => return Err(None),
-            };
+            let Some([b'"', b':', one, two]) = ahead(bytes, quote) else { break Err(None) };
+            // Pretty-printed JSON has one space here.
+            let (value, first) = if one == b' ' { (quote + 3, two) } else { (quote + 2, one) };
             if first <= b' ' || quote - step.start > ground.token {
-                return Err(None);
+                break Err(None);
             }
             let name = bytes.get(step.start + 1..quote).unwrap_or_default();
             let key = scope.each_key
@@ -293,17 +298,21 @@ impl Flight {
                 || Cursor::knows(ground.program, scope.state, name)
                 || PROMISING && ground.glance.keys && judge.key_matters(string::as_text(name));
             if key || scope.each_value {
-                return Ok(Found { step, quote, value, key });
+                break Ok(Found { step, quote, value, key });
             }
             let Some(end) = passed::<PROMISING>(ground, marks, value, first) else {
-                return Ok(Found { step, quote, value, key });
+                break Ok(Found { step, quote, value, key });
             };
-            self.go_on(end);
-        }
+            passed_by += 1;
+            (at, space, next) = (end, end, Next::Separator);
+        };
+        self.passed += passed_by;
+        (self.at, self.space, self.next) = (at, space, next);
+        result
     }
 
     /// The same with elements.
-    #[inline]
+    #[inline(never)]
     fn elements<const PROMISING: bool>(
         &mut self,
         ground: &Ground<'_>,
@@ -344,6 +353,12 @@ impl Flight {
         // White space is held back as long as what follows may still be removed.
         if start - self.space > token { Err(None) } else { Ok((Step { lead, start }, byte)) }
     }
+}
+
+/// So many bytes from `at` on, if there are as many.
+#[inline(always)]
+fn ahead<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..)?.first_chunk().copied()
 }
 
 /// The string or number at `at` as a judge sees it, where it stands, and what splices of it count from. `None`: it needs a
