@@ -64,6 +64,7 @@ impl Marks {
     }
 
     /// Finds the next quote, backslash or control character of `text` from `at`; the text's end or beyond where there is none.
+    #[expect(clippy::inline_always, reason = "PERF: a call would cost more than it does")]
     #[inline(always)]
     pub(super) fn stop(&mut self, text: &[u8], at: usize) -> usize {
         let mut offset = at.wrapping_sub(self.base);
@@ -78,6 +79,7 @@ impl Marks {
     }
 
     /// Whether a byte between `from` and `to` tells something. What is far from `from`, or was not read, does.
+    #[expect(clippy::inline_always, reason = "PERF: a call would cost more than it does")]
     #[inline(always)]
     pub(super) fn tells(&self, from: usize, to: usize) -> bool {
         let (offset, length) = (from.wrapping_sub(self.base), to.wrapping_sub(from));
@@ -119,6 +121,7 @@ impl Marks {
 }
 
 /// At least [`REACH`] bits from an offset on.
+#[expect(clippy::inline_always, reason = "PERF: a call would cost more than it does")]
 #[inline(always)]
 fn ahead(bits: &Bits, offset: usize) -> u64 {
     let bytes = bits.get(offset / 8..).and_then(|bits| bits.first_chunk());

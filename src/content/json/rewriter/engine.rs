@@ -66,6 +66,7 @@ impl<'a, J> Run<'a, J> {
 }
 
 /// The state between two chunks. Every index is one into [`Run::input`].
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each asked by its own name")]
 pub(super) struct Engine {
     pub(super) limits: Limits,
     /// The body's offset of the input's first byte.

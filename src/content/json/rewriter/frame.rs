@@ -10,6 +10,7 @@ use crate::content::json::selector::StateId;
 
 /// An open container.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each asked by its own name")]
 pub(super) struct Frame {
     pub(super) state: StateId,
     pub(super) container: Container,

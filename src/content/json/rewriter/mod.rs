@@ -3,11 +3,12 @@
 //! [`Limits`], whatever the body.
 //!
 //! In reading order: [`engine`] (the loop over tokens), [`ends`] (where they end), [`member`] (keys, and what may not collide), [`edit`] (what is
-//! written, held and cut), [`long`] (strings beyond the window), [`straight`] and [`pass`] (the same, faster, where there are no surprises), [`frame`] (the stack).
+//! written, held and cut), [`long`] (strings beyond the window), [`straight`], [`pass`] and [`flight`] (the same, faster, where there are no surprises), [`frame`] (the stack).
 
 mod edit;
 mod ends;
 mod engine;
+mod flight;
 mod frame;
 mod long;
 mod member;
