@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, Hash, Hasher};
 use std::sync::LazyLock;
 
-use crate::content::json::{Path, Segment, tells};
+use crate::content::json::{Path, Segment};
 use crate::pii::detector::{named, names};
 use crate::pii::{Confidence, Context, Detector, EntitySet, Match};
 
@@ -81,14 +81,12 @@ impl<'a> Spot<'a> {
 
     /// The words. `least`: the confidence from which a name counts as recognised.
     pub(super) fn render(&self, least: Confidence) -> String {
-        let mut out = String::new();
+        let mut out = String::with_capacity(48);
         match self.place {
-            Place::Json(path) => {
-                render_path(path, least, &mut out);
-            }
+            Place::Json(path) => render_path(path, least, &mut out),
             Place::Missing(path, name) => {
-                let context = render_path(path, least, &mut out);
-                push_member(name, context, least, &mut out);
+                render_path(path, least, &mut out);
+                push_member(name, || context_of(path, path.depth()), least, &mut out);
             }
             Place::Query(name) => {
                 out.push_str("query.");
@@ -120,32 +118,42 @@ fn hash_path(path: &Path, hasher: &mut impl Hasher) {
     }
 }
 
-fn render_path(path: &Path, least: Confidence, out: &mut String) -> Context {
+fn render_path(path: &Path, least: Confidence, out: &mut String) {
     out.push('$');
-    let mut context = Context::default();
-    for segment in path.segments() {
+    for (depth, segment) in path.segments().enumerate() {
         if out.len() > PLACE_SHOWN {
             out.push('…');
             break;
         }
         match segment {
             Segment::Index(_) => out.push_str("[*]"),
-            Segment::Name(name) => {
-                push_member(name, context, least, out);
-                context = context.under(name);
-            }
+            Segment::Name(name) => push_member(name, || context_of(path, depth), least, out),
         }
     }
-    context
 }
 
-fn push_member(name: &str, context: Context, least: Confidence, out: &mut String) {
+/// The context of what lies so deep.
+fn context_of(path: &Path, depth: usize) -> Context {
+    path.segments().take(depth).fold(Context::default(), |above, segment| match segment {
+        Segment::Name(name) => above.under(name),
+        Segment::Index(_) => above,
+    })
+}
+
+fn push_member(name: &str, context: impl FnOnce() -> Context, least: Confidence, out: &mut String) {
+    // PERF: most names are short words, in which nothing is to be recognised and nothing to be escaped.
+    if (1..SHORTEST_TOKEN).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+    {
+        out.push('.');
+        out.push_str(name);
+        return;
+    }
     let mut chars = name.chars();
     let plain = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
         && chars.all(|c| c.is_alphanumeric() || c == '_')
         && name.len() <= NAME_SHOWN;
     let mut shown = String::new();
-    push_name(name, context, least, &mut shown);
+    push_name(name, context(), least, &mut shown);
     if plain || shown.starts_with('[') {
         out.push('.');
         out.push_str(&shown);
@@ -178,10 +186,6 @@ fn push_name(name: &str, context: Context, least: Confidence, out: &mut String) 
 }
 
 fn recognised(name: &str, context: Context, least: Confidence) -> Option<Match> {
-    // PERF: nothing is recognised in a short word without digits and signs, and most names are.
-    if name.len() < SHORTEST_TOKEN && !tells(name.as_bytes()) {
-        return None;
-    }
     let mut found = Vec::new();
     EVERY_ENTITY.find(name, context, &mut found);
     // A key such as `41111111` may be digits only: a number to the one who reads numbers, too.

@@ -147,7 +147,7 @@ pub enum Show {
 pub struct Glance {
     /// Strings and keys of at least so many bytes are, whatever they hold.
     pub length: usize,
-    /// Numbers of at least so many bytes are.
+    /// Numbers of at least so many bytes are, and those with an exponent.
     pub number: usize,
     /// For other keys, [`Judge::key_matters`] is asked.
     pub keys: bool,

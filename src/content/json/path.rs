@@ -32,7 +32,12 @@ const STAMPS: u64 = 1 << 40;
 impl Default for Path {
     fn default() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self { names: String::new(), steps: Vec::new(), next: NEXT.fetch_add(STAMPS, Ordering::Relaxed) }
+        // PERF: room for most bodies at once; growing step by step costs more than all the copying.
+        Self {
+            names: String::with_capacity(64),
+            steps: Vec::with_capacity(8),
+            next: NEXT.fetch_add(STAMPS, Ordering::Relaxed),
+        }
     }
 }
 

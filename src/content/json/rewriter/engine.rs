@@ -122,7 +122,7 @@ impl Engine {
             escaped: false,
             string_limit: limits.window,
             expect: Expect::Value,
-            stack: Vec::new(),
+            stack: Vec::with_capacity(8),
             names: Names::default(),
             cursor,
             child,

@@ -270,7 +270,7 @@ pub(super) fn said<'a>(text: &'a str, marks: &mut Marks, at: usize, ground: &Gro
             Some(Said { scalar, token: (at, quote + 1), content: (at + 1, quote) })
         }
         b'-' | b'0'..=b'9' => {
-            let end = lexer::plain_number_end(bytes, at).filter(|end| end - at <= ground.token)?;
+            let (end, _) = lexer::whole_number(bytes, at).filter(|(end, _)| end - at <= ground.token)?;
             Some(Said { scalar: Scalar::Number(text.get(at..end)?), token: (at, end), content: (at, end) })
         }
         _ => None,
@@ -290,7 +290,11 @@ fn passed<const PROMISING: bool>(ground: &Ground<'_>, marks: &mut Marks, at: usi
                 && !(PROMISING && marks.tells(at + 1, quote));
             is_plain.then_some(quote + 1)
         }
-        b'-' | b'0'..=b'9' => lexer::plain_number_end(bytes, at).filter(|end| end - at <= ground.number),
+        b'-' | b'0'..=b'9' => {
+            let (end, has_exponent) = lexer::whole_number(bytes, at)?;
+            // A short one with an exponent may be a long one.
+            (end - at <= ground.number && !(PROMISING && has_exponent)).then_some(end)
+        }
         b't' | b'f' | b'n' => {
             let word = lexer::literal(first)?;
             bytes.get(at..)?.starts_with(word).then_some(at + word.len())
