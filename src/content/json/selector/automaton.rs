@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use super::Slice;
-use super::items::{Item, Positions};
+use super::fold::Folds;
+use super::items::{Item, Key, Positions};
 use super::program::{Edge, Indexes, Names, State, bucket};
 
 /// How large the tables may grow.
@@ -62,8 +63,9 @@ impl Builder<'_> {
     fn fill(&mut self, items: &[Item]) -> Option<State> {
         let mut state = self.positions.describe(items);
         state.names = self.names(items)?;
-        state.slots = state.names.edges.len();
-        let slot = |name| state.names.edges.iter().position(|edge| edge.name == name);
+        let all = || state.names.edges.iter().chain(&state.names.folds.edges);
+        state.slots = all().count();
+        let slot = |name| all().position(|edge| edge.name == name);
         state.ensures = self
             .positions
             .ensures(items)
@@ -76,19 +78,41 @@ impl Builder<'_> {
 
     fn names(&mut self, items: &[Item]) -> Option<Names> {
         let mut edges: Vec<Edge> = self.positions.edges(items);
-        self.edges += edges.len();
+        let folds = self.positions.folds(items);
+        self.edges += edges.len() + folds.len();
         if self.edges > self.caps.edges {
             return None;
         }
         let mut to = Vec::new();
         let mut filter = 0;
         for edge in &mut edges {
-            self.positions.by_name(items, Some(edge.name), &mut to);
+            self.positions.by_name(items, self.positions.key(self.positions.name(edge.name)), &mut to);
             edge.to = self.state(to.clone())?;
             filter |= bucket(self.positions.name(edge.name).as_bytes());
         }
-        self.positions.by_name(items, None, &mut to);
-        Some(Names { edges: edges.into(), filter, other: self.state(to)? })
+        self.positions.by_name(items, Key::default(), &mut to);
+        let other = self.state(to)?;
+        let folds = self.folds(items, &edges, folds)?;
+        Some(Names { edges: edges.into(), filter, folds, other })
+    }
+
+    fn folds(&mut self, items: &[Item], exact: &[Edge], mut edges: Vec<Edge>) -> Option<Folds> {
+        if edges.is_empty() {
+            return Some(Folds::default());
+        }
+        let mut to = Vec::new();
+        let mut filter = 0;
+        for edge in &mut edges {
+            self.positions.by_name(items, Key { exact: None, folded: Some(edge.name) }, &mut to);
+            edge.to = self.state(to.clone())?;
+            filter |= bucket(self.positions.name(edge.name).as_bytes());
+        }
+        let slot = |edge: &Edge| {
+            let folded = self.positions.key(self.positions.name(edge.name)).folded?;
+            edges.iter().position(|fold| fold.name == folded).map(|at| (exact.len() + at) as u32)
+        };
+        let beside = exact.iter().map(slot).collect();
+        Some(Folds { edges: edges.into(), filter, beside })
     }
 
     fn indexes(&mut self, items: &[Item]) -> Option<Indexes> {
@@ -171,6 +195,7 @@ fn mark_silent(states: &mut [State]) {
         let lists = [&state.hits, &state.scalar, &state.object, &state.array];
         state.silent = lists.iter().all(|list| list.is_empty())
             && state.names.edges.is_empty()
+            && state.names.folds.is_empty()
             && !state.every_key
             && state.indexes.single.is_empty()
             && state.indexes.slices.is_empty();

@@ -1,6 +1,7 @@
 //! Compiled selectors: what [`Cursor`](super::Cursor) walks over.
 
 use super::automaton;
+use super::fold::Folds;
 use super::items::{Item, NameId, Positions};
 use super::{ProgramEntry, Slice};
 use crate::content::json::EntryId;
@@ -78,6 +79,8 @@ pub(in crate::content::json) struct Names {
     /// One bit for each bucket that a name of `edges` falls into.
     // PERF: most keys are in no selector, and one bit tells so for nearly all of them.
     pub(super) filter: u64,
+    /// Where folded names lead that are written in no edge.
+    pub(super) folds: Folds,
     pub(in crate::content::json) other: u32,
 }
 
