@@ -40,6 +40,8 @@ pub(super) struct Judging {
     /// What `replace`, `set` and `rename` put where only text can stand.
     pub(super) plain: Box<str>,
     pub(super) group: Group,
+    /// Whether it looks at the JSON in selected strings.
+    pub(super) parses: bool,
 }
 
 impl Judging {

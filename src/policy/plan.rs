@@ -35,6 +35,7 @@ pub(super) struct Facts {
     pub(super) acts_on_body: bool,
     pub(super) may_block_body: bool,
     pub(super) reaches_down: bool,
+    pub(super) opens_strings: bool,
 }
 
 /// What stands behind an entry of the JSON program.
@@ -172,6 +173,11 @@ impl Plan {
         self.facts.reaches_down
     }
 
+    /// Whether a rule looks at the JSON in selected strings.
+    pub(super) fn opens_strings(&self) -> bool {
+        self.facts.opens_strings
+    }
+
     /// Whether a key could equal one that a detector rule edits.
     pub(super) fn may_look_edited(&self, key: &str) -> bool {
         self.body.key_marks.iter().flatten().any(|mark| key.contains(&**mark))
@@ -196,6 +202,14 @@ impl Plan {
 }
 
 impl Target {
+    /// Whether it names body fields to look at.
+    pub(super) fn selects_in_body(&self) -> bool {
+        match self {
+            Self::Select(_) | Self::Detect { within: Within::Select(_), .. } => true,
+            Self::KeepOnly(_) | Self::Query(_) | Self::Headers(_) | Self::Detect { .. } => false,
+        }
+    }
+
     /// Whether it is about the body.
     pub(super) fn reads_body(&self) -> bool {
         match self {

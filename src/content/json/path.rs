@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The way from the root to a node. Kept up to date by the engine; rendered only when someone asks.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Path {
     names: String,
     steps: Vec<Step>,

@@ -21,9 +21,23 @@ struct Frame {
 pub(super) struct Frames {
     stack: Vec<Frame>,
     reaching: Vec<u16>,
+    /// What stands around the document: nothing, unless it was found in a string.
+    around: Around,
+}
+
+#[derive(Debug, Default)]
+struct Around {
+    context: Context,
+    gone: bool,
 }
 
 impl Frames {
+    /// Of a document in a string with this context, which `reaching` (ascending) look into; `gone`: the string is removed
+    /// or replaced.
+    pub(super) fn inside(context: Context, gone: bool, reaching: Vec<u16>) -> Self {
+        Self { stack: Vec::new(), reaching, around: Around { context, gone } }
+    }
+
     /// Closes what a node at `depth` does not lie in.
     pub(super) fn unwind(&mut self, depth: usize) {
         while let Some(frame) = self.stack.pop_if(|frame| frame.depth >= depth) {
@@ -53,12 +67,12 @@ impl Frames {
 
     /// Whether a child of the innermost container is removed or replaced with it.
     pub(super) fn gone(&self) -> bool {
-        self.stack.last().is_some_and(|frame| frame.gone)
+        self.stack.last().map_or(self.around.gone, |frame| frame.gone)
     }
 
     /// The innermost container's context.
     pub(super) fn context(&self) -> Context {
-        self.stack.last().map_or_else(Context::default, |frame| frame.context)
+        self.stack.last().map_or(self.around.context, |frame| frame.context)
     }
 
     /// A child's context: a member's comes from its key, an element's is the array's.
@@ -66,7 +80,7 @@ impl Frames {
         match self.stack.last() {
             Some(Frame { container: Container::Object, .. }) => of_key,
             Some(Frame { container: Container::Array, context, .. }) => *context,
-            None => Context::default(),
+            None => self.around.context,
         }
     }
 }

@@ -4,6 +4,8 @@
 mod frames;
 mod judge;
 mod long;
+mod nested;
+mod remainder;
 mod write;
 
 use std::fmt;
@@ -56,7 +58,7 @@ impl From<Fault> for BodyFault {
 impl BodyFilter {
     /// At the start of a body.
     pub fn new(plan: &Arc<Plan>, limits: Limits) -> Self {
-        Self { rewriter: Rewriter::new(plan.program().clone(), limits), judge: BodyJudge::new(plan.clone()) }
+        Self { rewriter: Rewriter::new(plan.program().clone(), limits), judge: BodyJudge::new(plan.clone(), limits) }
     }
 
     /// Reads the next bytes and appends to `out` what is decided. After a fault nothing more may be pushed.
@@ -71,7 +73,7 @@ impl BodyFilter {
 
     /// Judges a body that is wholly there. `None`: nothing changed, the caller still has the very same bytes.
     pub fn whole(plan: &Arc<Plan>, limits: Limits, body: &[u8]) -> (Result<Option<Vec<u8>>, BodyFault>, BodyJudge) {
-        let mut judge = BodyJudge::new(plan.clone());
+        let mut judge = BodyJudge::new(plan.clone(), limits);
         let result = rewrite_whole(plan.program(), limits, &mut judge, body);
         (result.map_err(BodyFault::from), judge)
     }

@@ -2,6 +2,7 @@
 
 mod body;
 mod head;
+mod nested;
 mod order;
 mod scalars;
 mod streams;
@@ -35,6 +36,7 @@ fn rule(target: Target, action: Action) -> Rule {
         mode: Mode::Enforce,
         on_failure: FailurePolicy::default(),
         target,
+        parse: false,
         action,
     }
 }

@@ -2,6 +2,8 @@
 //! the machine's own stack. A token whose end has not arrived is left where it is, to be looked at again from where the
 //! search stopped.
 
+use std::ops::Range;
+
 use crate::content::json::selector::{Cursor, Program, State, StateId};
 use crate::content::json::string;
 use crate::content::json::{Container, Edit, Edits, Entry, EntryId, Fault, Judge, Limits, Node, Path, Scalar, lexer};
@@ -103,6 +105,8 @@ pub(super) struct Engine {
     pub(super) missing: Vec<EntryId>,
     pub(super) window: Window,
     pub(super) skip: Skip,
+    /// Every stretch of the input that was copied, and where it was written, if somebody wants to know.
+    pub(super) copies: Option<Vec<(Range<usize>, usize)>>,
 }
 
 impl Engine {
@@ -135,6 +139,7 @@ impl Engine {
             missing: Vec::new(),
             window: Window::default(),
             skip: Skip::default(),
+            copies: None,
         }
     }
 
@@ -359,6 +364,7 @@ impl Engine {
     ) -> Result<(), Fault> {
         match edit {
             Edit::Stop => return Err(Fault::Stopped),
+            Edit::Fault(fault) => return Err(fault.moved(self.base + token.0 as u64)),
             _ if self.cut.is_some() => {}
             Edit::Keep => self.keep(run),
             Edit::Remove => self.remove(run, token),

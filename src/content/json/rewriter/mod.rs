@@ -3,12 +3,14 @@
 //! [`Limits`], whatever the body.
 //!
 //! In reading order: [`engine`] (the loop over tokens), [`ends`] (where they end), [`member`] (keys, and what may not collide), [`edit`] (what is
-//! written, held and cut), [`long`] (strings beyond the window), [`skip`] (what no selector reaches), [`frame`] (the stack).
+//! written, held and cut), [`long`] (strings beyond the window), [`skip`] (what no selector reaches), [`frame`]
+//! (the stack), [`inside`] (documents in strings).
 
 mod edit;
 mod ends;
 mod engine;
 mod frame;
+mod inside;
 mod long;
 mod member;
 mod skip;
@@ -22,6 +24,7 @@ use std::sync::Arc;
 use super::selector::Program;
 use super::{Fault, Judge, Limits};
 use engine::Engine;
+pub use inside::{Change, is_container, is_document, rewrite_inside};
 
 /// Rewrites one body, chunk by chunk.
 pub struct Rewriter {
