@@ -40,11 +40,24 @@ pub(super) struct Judging {
     /// What `replace`, `set` and `rename` put where only text can stand.
     pub(super) plain: Box<str>,
     pub(super) group: Group,
+    /// Whether it looks at the JSON in selected strings.
+    pub(super) parses: bool,
 }
 
 impl Judging {
     pub(super) fn is_enforced(&self) -> bool {
         self.group == Group::ENFORCED
+    }
+
+    /// Whether it looks at what lies below a selected container, or in a selected string: a shadow rule's claims do, whatever
+    /// it does.
+    pub(super) fn reaches_down(&self) -> bool {
+        match self.deed {
+            _ if self.look != Look::Value => true,
+            Deed::Allow | Deed::Part => true,
+            Deed::Whole => !self.is_enforced(),
+            Deed::Block | Deed::Log | Deed::Rename => false,
+        }
     }
 
     pub(super) fn entities(&self) -> EntitySet {

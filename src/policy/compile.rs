@@ -45,6 +45,7 @@ impl Plan {
             }
             if rule.target.reads_body() {
                 facts.reads_body = true;
+                facts.opens_strings |= judging.get(usize::from(n)).is_some_and(|rule| rule.parses);
                 facts.acts_on_body |= rule.mode == Mode::Enforce;
                 facts.selects |= rule.mode == Mode::Enforce && rule.target.selects();
                 facts.may_block_body |= rule.mode == Mode::Enforce && matches!(rule.action, Action::Block(_));
@@ -114,7 +115,10 @@ fn judging(rule: &Rule, shadows: &mut Vec<Arc<str>>) -> Judging {
             Box::default()
         }
     };
-    Judging { look, deed, action, plain, group }
+    // SECURITY: `rules` refuses the others; should one come through, the string as a whole is hidden.
+    let parses =
+        rule.parse && (is_detect || !matches!(deed, Deed::Whole | Deed::Rename)) && rule.target.selects_in_body();
+    Judging { look, deed, action, plain, group, parses }
 }
 
 fn compile_program(rules: &[Rule]) -> (Program, Vec<PlanEntry>) {

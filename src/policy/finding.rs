@@ -61,6 +61,15 @@ impl Findings {
         }
     }
 
+    /// Without what rules found that are not wanted.
+    pub(super) fn without(mut self, unwanted: impl Fn(u16) -> bool) -> Self {
+        let wanted: Vec<bool> = self.list.iter().map(|finding| !unwanted(finding.rule)).collect();
+        let (mut of_list, mut of_hashes) = (wanted.iter(), wanted.iter());
+        self.list.retain(|_| of_list.next().copied().unwrap_or_default());
+        self.hashes.retain(|_| of_hashes.next().copied().unwrap_or_default());
+        self
+    }
+
     /// One value was found. The place is rendered only when it is new.
     pub(super) fn record(&mut self, rule: u16, entity: Option<EntityId>, spot: &Spot<'_>, least: Confidence) {
         let hash = spot.hash();

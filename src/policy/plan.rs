@@ -39,6 +39,7 @@ pub(super) struct Facts {
     pub(super) may_block_body: bool,
     /// Whether an enforced rule has selectors.
     pub(super) selects: bool,
+    pub(super) opens_strings: bool,
 }
 
 /// What stands behind an entry of the JSON program.
@@ -183,6 +184,11 @@ impl Plan {
         self.wants_every_value().then_some(self.body.glance)
     }
 
+    /// Whether a rule looks at the JSON in selected strings.
+    pub(super) fn opens_strings(&self) -> bool {
+        self.facts.opens_strings
+    }
+
     /// Whether a key could equal one that a detector rule edits.
     pub(super) fn may_look_edited(&self, key: &str) -> bool {
         self.body.key_marks.iter().flatten().any(|mark| key.contains(&**mark))
@@ -212,6 +218,14 @@ impl Target {
         match self {
             Self::Select(_) | Self::KeepOnly(_) | Self::Detect { within: Within::Select(_), .. } => true,
             Self::Query(_) | Self::Headers(_) | Self::Detect { .. } => false,
+        }
+    }
+
+    /// Whether it names body fields to look at.
+    pub(super) fn selects_in_body(&self) -> bool {
+        match self {
+            Self::Select(_) | Self::Detect { within: Within::Select(_), .. } => true,
+            Self::KeepOnly(_) | Self::Query(_) | Self::Headers(_) | Self::Detect { .. } => false,
         }
     }
 

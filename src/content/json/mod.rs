@@ -32,7 +32,7 @@ mod string;
 
 pub use block::tells;
 pub use path::{Path, Segment};
-pub use rewriter::{Rewriter, rewrite_whole};
+pub use rewriter::{Change, Rewriter, is_container, is_document, rewrite_inside, rewrite_whole};
 
 /// Which entry of a [`selector::Program`] a node was hit by: the entry's position in the list it was compiled from.
 /// Smaller comes first in rule order.
@@ -83,6 +83,8 @@ pub enum Edit {
     Splice,
     /// The body must not pass: stop reading.
     Stop,
+    /// What the string holds cannot be read: the body is faulty, at the string's place.
+    Fault(Fault),
 }
 
 /// What is to happen to a container, asked before its first child is read.
@@ -245,4 +247,15 @@ pub enum Fault {
     },
     /// The judge said stop.
     Stopped,
+}
+
+impl Fault {
+    /// The same fault at another place.
+    pub(crate) fn moved(self, at: u64) -> Self {
+        match self {
+            Self::Malformed { what, .. } => Self::Malformed { at, what },
+            Self::Oversize { what, .. } => Self::Oversize { at, what },
+            Self::Stopped => Self::Stopped,
+        }
+    }
 }

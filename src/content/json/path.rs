@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The way from the root to a node. Kept up to date by the engine; rendered only when someone asks.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Path {
     names: String,
     steps: Vec<Step>,

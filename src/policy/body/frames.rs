@@ -17,9 +17,16 @@ struct Frame {
 pub(super) struct Frames {
     stack: Vec<Frame>,
     reaching: Vec<u16>,
+    /// Whether the string around the document, if it was found in one, is removed or replaced.
+    around_gone: bool,
 }
 
 impl Frames {
+    /// Of a document in a string that `reaching` (ascending) look into; `gone`: the string is removed or replaced.
+    pub(super) fn inside(gone: bool, reaching: Vec<u16>) -> Self {
+        Self { stack: Vec::new(), reaching, around_gone: gone }
+    }
+
     /// Closes what a node at `depth` does not lie in.
     pub(super) fn unwind(&mut self, depth: usize) {
         while let Some(frame) = self.stack.pop_if(|frame| frame.depth >= depth) {
@@ -42,6 +49,6 @@ impl Frames {
 
     /// Whether a child of the innermost container is removed or replaced with it.
     pub(super) fn gone(&self) -> bool {
-        self.stack.last().is_some_and(|frame| frame.gone)
+        self.stack.last().map_or(self.around_gone, |frame| frame.gone)
     }
 }

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use super::contexts::Contexts;
 use super::frames::Frames;
+use super::nested::Nest;
 use super::write;
 use crate::actions::Action;
-use crate::content::json::{Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Long, Node, Path, Scalar, Show};
+use crate::content::json::{
+    Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Limits, Long, Node, Path, Scalar, Show,
+};
 use crate::pii::Context;
 use crate::policy::case::{Case, Deed, Lens, Look, Outcome, Seen, Subject};
 use crate::policy::place::{Place, Spot};
@@ -21,8 +24,8 @@ pub struct BodyJudge {
     pub(super) bench: Bench,
     pub(super) frames: Frames,
     /// The rules that look at the node at hand, when they are not just those that look everywhere.
-    seen: Vec<Seen>,
-    contexts: Contexts,
+    pub(super) seen: Vec<Seen>,
+    pub(super) contexts: Contexts,
     /// What looks at the windows of the long string at hand, and whether through the lens for selected values.
     pub(super) long: (Vec<Seen>, bool),
     pub(super) blocked: Option<u16>,
@@ -31,6 +34,8 @@ pub struct BodyJudge {
     pub(super) is_strict: bool,
     /// Why parts of the body were not judged, each reason once.
     passed: Vec<(Failure, &'static str)>,
+    /// In how many strings, one in the other, the document lies, and what it may cost.
+    pub(super) nest: Nest,
 }
 
 /// What was known before a document that may yet turn out unreadable.
@@ -42,7 +47,7 @@ pub(super) struct Before {
 
 impl BodyJudge {
     /// At the start of a body.
-    pub fn new(plan: Arc<Plan>) -> Self {
+    pub fn new(plan: Arc<Plan>, limits: Limits) -> Self {
         Self {
             plan,
             findings: Findings::default(),
@@ -55,6 +60,7 @@ impl BodyJudge {
             edited: false,
             is_strict: false,
             passed: Vec::new(),
+            nest: Nest::new(limits),
         }
     }
 
@@ -116,7 +122,8 @@ impl BodyJudge {
         seen.extend(own.filter(|own| plan.judging(own.rule).is_some_and(|rule| concern(rule.deed))));
         seen.extend(frames.reaching().iter().map(|rule| Seen { rule: *rule, own: false }));
         let detects = seen.iter().filter_map(|seen| plan.judging(seen.rule)).any(|rule| rule.look != Look::Value);
-        if everywhere {
+        // In a string those that look everywhere are among those that reach down.
+        if everywhere && !self.nest.is_inside() {
             seen.extend_from_slice(&plan.body.everywhere.seen);
         }
         seen.sort_unstable_by_key(|seen| (seen.rule, !seen.own));
@@ -142,7 +149,7 @@ impl BodyJudge {
         match outcome {
             Outcome::Stop(rule) => self.blocked = Some(rule),
             Outcome::Whole { .. } | Outcome::Spans => self.edited = true,
-            Outcome::Keep => {}
+            Outcome::Keep => self.nest.note(bench),
         }
         outcome
     }
@@ -213,6 +220,9 @@ pub(super) enum By {
 
 impl Judge for BodyJudge {
     fn show(&self) -> Show {
+        if self.nest.is_inside() {
+            return Show::Everything;
+        }
         self.plan.glance().map_or(Show::Selected, Show::Promising)
     }
 
@@ -247,6 +257,13 @@ impl Judge for BodyJudge {
 
     fn scalar(&mut self, node: Node<'_>, value: Scalar<'_>, edits: &mut Edits) -> Edit {
         let Some(by) = self.lookers(node) else { return Edit::Keep };
+        if let Scalar::String(text) = value
+            && self.plan.opens_strings()
+            && matches!(by, By::Gathered { .. })
+            && let Some(edit) = self.open_string(node, text, edits)
+        {
+            return edit;
+        }
         let subject = match value {
             Scalar::String(text) => Subject::Text(text),
             Scalar::Number(lexeme) => Subject::Number(lexeme),
@@ -333,6 +350,9 @@ impl Judge for BodyJudge {
         let Some(by) = self.lookers(node) else { return Long::Pass };
         if matches!(by, By::Everywhere) {
             self.seen.clone_from(&self.plan.body.everywhere.seen);
+        }
+        if self.plan.opens_strings() && matches!(by, By::Gathered { .. }) && self.must_open() {
+            return Long::Whole;
         }
         let seen = std::mem::take(&mut self.seen);
         let answer = self.long_answer(&seen, node.path, edits);

@@ -6,6 +6,8 @@ mod contexts;
 mod frames;
 mod judge;
 mod long;
+mod nested;
+mod remainder;
 mod row;
 mod text;
 mod write;
@@ -82,7 +84,7 @@ impl BodyFilter {
             Format::Form => row(Document::Pair),
             Format::Text => Reader::Text(Box::new(Text::new(limits, plan.needs_whole_text()))),
         };
-        Self { format, reader, judge: BodyJudge::new(plan.clone()) }
+        Self { format, reader, judge: BodyJudge::new(plan.clone(), limits) }
     }
 
     /// The same, but what cannot be read is a fault whatever `on_failure` says.
@@ -186,7 +188,7 @@ impl BodyFilter {
 
 /// What was found before a body turned out unreadable was not acted upon: it passes untouched or not at all.
 fn whole_json(plan: &Arc<Plan>, limits: Limits, body: &[u8]) -> (Result<Option<Vec<u8>>, BodyFault>, BodyJudge) {
-    let mut judge = BodyJudge::new(plan.clone());
+    let mut judge = BodyJudge::new(plan.clone(), limits);
     let before = judge.begin_document();
     let result = rewrite_whole(plan.program(), limits, &mut judge, body).map_err(BodyFault::from);
     judge.end_document(before, !matches!(result, Err(BodyFault::Unreadable { .. })));

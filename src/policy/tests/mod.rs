@@ -3,6 +3,7 @@
 mod body;
 mod formats;
 mod head;
+mod nested;
 mod order;
 mod scalars;
 mod streams;
@@ -37,6 +38,7 @@ fn rule(target: Target, action: Action) -> Rule {
         mode: Mode::Enforce,
         on_failure: FailurePolicy::default(),
         target,
+        parse: false,
         action,
     }
 }

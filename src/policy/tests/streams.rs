@@ -7,7 +7,12 @@ fn limits() -> Limits {
     Limits { window: 512, value: 64 * 1024, ..Limits::default() }
 }
 
-fn in_pieces(rules: Vec<Rule>, body: &str, size: usize, limits: Limits) -> (Result<String, BodyFault>, Vec<String>) {
+pub(super) fn in_pieces(
+    rules: Vec<Rule>,
+    body: &str,
+    size: usize,
+    limits: Limits,
+) -> (Result<String, BodyFault>, Vec<String>) {
     let plan = plan(rules);
     let mut filter = BodyFilter::new(&plan, Format::Json, limits, 0);
     let mut out = Vec::new();

@@ -2,6 +2,8 @@
 //! the machine's own stack. A token whose end has not arrived is left where it is, to be looked at again from where the
 //! search stopped.
 
+use std::ops::Range;
+
 use crate::content::json::block::Marks;
 use crate::content::json::selector::{Cursor, Program, StateId};
 use crate::content::json::string;
@@ -105,6 +107,8 @@ pub(super) struct Engine {
     pub(super) missing: Vec<EntryId>,
     pub(super) window: Window,
     pub(super) marks: Marks,
+    /// Every stretch of the input that was copied, and where it was written, if somebody wants to know.
+    pub(super) copies: Option<Vec<(Range<usize>, usize)>>,
 }
 
 impl Engine {
@@ -138,6 +142,7 @@ impl Engine {
             missing: Vec::new(),
             window: Window::default(),
             marks: Marks::default(),
+            copies: None,
         }
     }
 
@@ -362,6 +367,7 @@ impl Engine {
     ) -> Result<(), Fault> {
         match edit {
             Edit::Stop => return Err(Fault::Stopped),
+            Edit::Fault(fault) => return Err(fault.moved(self.base + token.0 as u64)),
             _ if self.cut.is_some() => {}
             Edit::Keep => self.keep(run),
             Edit::Remove => self.remove(run, token),

@@ -53,7 +53,12 @@ impl Engine {
         let twice = member.slot.is_some_and(|slot| self.names.came(frame.mark, slot)) && member.selected;
         let every = self.cursor.state(run.program, frame.state).every_key;
         // Past the bound a wildcard's keys are no longer remembered: both of a pair are selected and judged all the same.
-        if twice || every && self.names.remember(frame.mark, Why::Selected, key) {
+        // Keys that differ and fold alike are all selected; each of them may come once.
+        let by_fold = member.folded.is_some_and(|slot| {
+            self.names.came(frame.mark, slot);
+            member.slot.is_none()
+        });
+        if twice || (every || by_fold) && self.names.remember(frame.mark, Why::Selected, key) {
             return Err(self.malformed(token.0, DUPLICATE));
         }
         let state = self.cursor.state(run.program, member.state);
@@ -122,8 +127,8 @@ impl Engine {
     pub(super) fn check_ensured<J>(&self, run: &Run<'_, J>, frame: Frame) -> Result<(), Fault> {
         let ensures = &self.cursor.state(run.program, frame.state).ensures;
         let mut missing = ensures.iter().filter(|(_, slot)| !self.names.has(frame.mark, *slot));
-        let collides = missing.any(|(_, slot)| {
-            let name = Cursor::slot_name(run.program, frame.state, *slot);
+        let collides = missing.any(|(entry, _)| {
+            let name = Cursor::ensured_name(run.program, *entry);
             self.names.knows(frame.mark, Why::Renamed, name)
         });
         if collides { Err(self.malformed(self.pos, COLLISION)) } else { Ok(()) }

@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 
 use super::Slice;
-use super::items::{Item, Positions};
-use super::program::{Edge, Indexes, Names, State};
+use super::fold::Folds;
+use super::items::{Item, Key, Positions};
+use super::program::{Edge, Indexes, Names, State, Table};
 
 /// How large the tables may grow.
 #[derive(Debug, Clone, Copy)]
@@ -61,8 +62,9 @@ impl Builder<'_> {
     fn fill(&mut self, items: &[Item]) -> Option<State> {
         let mut state = self.positions.describe(items);
         state.names = self.names(items)?;
-        state.slots = state.names.edges.len();
-        let slot = |name| state.names.edges.iter().position(|edge| edge.name == name);
+        let all = || state.names.edges.iter().chain(&state.names.folds.edges);
+        state.slots = all().count();
+        let slot = |name| all().position(|edge| edge.name == name);
         state.ensures = self
             .positions
             .ensures(items)
@@ -75,17 +77,39 @@ impl Builder<'_> {
 
     fn names(&mut self, items: &[Item]) -> Option<Names> {
         let mut edges: Vec<Edge> = self.positions.edges(items);
-        self.edges += edges.len();
+        let folds = self.positions.folds(items);
+        self.edges += edges.len() + folds.len();
         if self.edges > self.caps.edges {
             return None;
         }
         let mut to = Vec::new();
         for edge in &mut edges {
-            self.positions.by_name(items, Some(edge.name), &mut to);
+            self.positions.by_name(items, self.positions.key(self.positions.name(edge.name)), &mut to);
             edge.to = self.state(to.clone())?;
         }
-        self.positions.by_name(items, None, &mut to);
-        Some(Names::new(edges.into(), |name| self.positions.name(name), self.state(to)?))
+        self.positions.by_name(items, Key::default(), &mut to);
+        let other = self.state(to)?;
+        let folds = self.folds(items, &edges, folds)?;
+        let table = Table::new(&edges, |name| self.positions.name(name));
+        Some(Names { edges: edges.into(), table, folds, other })
+    }
+
+    fn folds(&mut self, items: &[Item], exact: &[Edge], mut edges: Vec<Edge>) -> Option<Folds> {
+        if edges.is_empty() {
+            return Some(Folds::default());
+        }
+        let mut to = Vec::new();
+        for edge in &mut edges {
+            self.positions.by_name(items, Key { exact: None, folded: Some(edge.name) }, &mut to);
+            edge.to = self.state(to.clone())?;
+        }
+        let slot = |edge: &Edge| {
+            let folded = self.positions.key(self.positions.name(edge.name)).folded?;
+            edges.iter().position(|fold| fold.name == folded).map(|at| (exact.len() + at) as u32)
+        };
+        let beside = exact.iter().map(slot).collect();
+        let table = Table::new(&edges, |name| self.positions.name(name));
+        Some(Folds { edges: edges.into(), table, beside })
     }
 
     fn indexes(&mut self, items: &[Item]) -> Option<Indexes> {

@@ -1,6 +1,7 @@
 //! Compiled selectors: what [`Cursor`](super::Cursor) walks over.
 
 use super::automaton;
+use super::fold::Folds;
 use super::items::{Item, NameId, Positions};
 use super::{ProgramEntry, Slice};
 use crate::content::json::{Container, EntryId};
@@ -84,51 +85,64 @@ pub(super) struct Edge {
 pub(in crate::content::json) struct Names {
     /// In order of the names; an edge's place is its slot.
     pub(super) edges: Box<[Edge]>,
-    /// A hash table of them with open addressing: no longer than what is looked up in it needs, and empty without names.
-    table: Box<[Bucket]>,
+    pub(super) table: Table,
+    /// Where folded names lead that are written in no edge.
+    pub(super) folds: Folds,
     pub(in crate::content::json) other: u32,
 }
 
-/// A place in the table of names.
+impl Names {
+    /// The edge of a name, with its slot.
+    #[inline]
+    pub(super) fn find(&self, positions: &Positions, name: &[u8]) -> Option<(u32, &Edge)> {
+        self.table.find(&self.edges, positions, name)
+    }
+}
+
+/// A hash table of edges by name, with open addressing: empty without edges, and half empty with them.
+#[derive(Debug, Default)]
+pub(super) struct Table(Box<[Bucket]>);
+
+/// A place in the table.
 #[derive(Debug, Clone, Copy, Default)]
 struct Bucket {
     hash: u32,
-    /// The edge's slot and one more; 0 is none.
+    /// The edge's place and one more; 0 is none.
     edge: u32,
 }
 
-impl Names {
-    /// With the names of these edges, in their order.
-    pub(super) fn new<'n>(edges: Box<[Edge]>, name: impl Fn(NameId) -> &'n str, other: u32) -> Self {
+impl Table {
+    /// Of these edges' names.
+    pub(super) fn new<'n>(edges: &[Edge], name: impl Fn(NameId) -> &'n str) -> Self {
         let size = if edges.is_empty() { 0 } else { (edges.len() * 2).next_power_of_two().max(8) };
         let mut table = vec![Bucket::default(); size].into_boxed_slice();
         for (edge, n) in edges.iter().zip(1..) {
             let hash = hash(name(edge.name).as_bytes());
-            let order = (0..size).map(|n| (hash as usize).wrapping_add(n) & (size - 1));
-            let free = order.into_iter().find(|at| table.get(*at).is_some_and(|bucket| bucket.edge == 0));
+            let mut order = (0..size).map(|n| (hash as usize).wrapping_add(n) & (size - 1));
+            let free = order.find(|at| table.get(*at).is_some_and(|bucket| bucket.edge == 0));
             if let Some(bucket) = free.and_then(|at| table.get_mut(at)) {
                 *bucket = Bucket { hash, edge: n };
             }
         }
-        Self { edges, table, other }
+        Self(table)
     }
 
-    /// The edge of a name, with its slot.
+    /// The edge of a name among those that the table was made of, with its place.
     // PERF: most keys are in no selector, and one look at the table tells so; with hundreds of selectors as with one.
     #[inline]
-    pub(super) fn find<'n>(&self, key: &[u8], name: impl Fn(NameId) -> &'n str) -> Option<(u32, &Edge)> {
-        let mask = self.table.len().checked_sub(1)?;
-        let hash = hash(key);
+    pub(super) fn find<'e>(&self, edges: &'e [Edge], positions: &Positions, name: &[u8]) -> Option<(u32, &'e Edge)> {
+        let mask = self.0.len().checked_sub(1)?;
+        let hash = hash(name);
         let mut at = hash as usize & mask;
         // INVARIANT: at most half of the table is taken, so there is an end to it.
         loop {
-            let bucket = self.table.get(at)?;
-            let slot = bucket.edge.checked_sub(1)?;
+            let bucket = self.0.get(at)?;
+            let place = bucket.edge.checked_sub(1)?;
             if bucket.hash == hash
-                && let Some(edge) = self.edges.get(slot as usize)
-                && name(edge.name).as_bytes() == key
+                && let Some(edge) = edges.get(place as usize)
+                && positions.name(edge.name).as_bytes() == name
             {
-                return Some((slot, edge));
+                return Some((place, edge));
             }
             at = (at + 1) & mask;
         }
