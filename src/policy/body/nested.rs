@@ -327,8 +327,8 @@ impl BodyJudge {
                     plan.push_span(*span, rest.text(), &mut with);
                     Change { range: rest.origin(span.start..span.end), with }
                 });
-                let changes = changes.collect();
-                inside.changes = rest.joined(changes);
+                let changes: Vec<Change> = changes.collect();
+                inside.changes = rest.joined(&changes);
             }
         }
         Ok(())

@@ -72,7 +72,7 @@ impl<'a> Remainder<'a> {
     }
 
     /// All changes with `more`, which are ascending; one of `more` stands for those that it covers.
-    pub(super) fn joined(&self, more: Vec<Change>) -> Vec<Change> {
+    pub(super) fn joined(&self, more: &[Change]) -> Vec<Change> {
         let covered =
             |old: &&Change| more.iter().any(|new| new.range.start <= old.range.start && old.range.end <= new.range.end);
         let mut all: Vec<Change> = self.changes.iter().filter(|old| !covered(old)).cloned().collect();
@@ -108,7 +108,7 @@ mod tests {
     fn a_change_stands_for_those_that_it_covers() {
         let changes = [change(2..5, "X"), change(8..9, "Y")];
         let rest = Remainder::new("abcdefghijk", &changes);
-        let joined = rest.joined(vec![change(1..6, "new"), change(9..10, "Z")]);
+        let joined = rest.joined(&[change(1..6, "new"), change(9..10, "Z")]);
         assert_eq!(joined, [change(1..6, "new"), change(8..9, "Y"), change(9..10, "Z")]);
     }
 }

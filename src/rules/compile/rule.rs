@@ -140,9 +140,8 @@ fn target(fields: &Fields<'_>, direction: Direction, cx: &mut Context<'_, '_>) -
 }
 
 fn chosen(entry: &Entry, folds: Option<bool>, direction: Direction, cx: &mut Context<'_, '_>) -> Option<Target> {
-    let fold = |selectors: Vec<Selector>| match folds? {
-        true => Some(selectors.into_iter().map(Selector::fold_case).collect()),
-        false => Some(selectors),
+    let fold = |selectors: Vec<Selector>| {
+        Some(if folds? { selectors.into_iter().map(Selector::fold_case).collect() } else { selectors })
     };
     match entry.key.as_str() {
         "select" => selectors(&entry.value, "`select`", cx).and_then(fold).map(Target::Select),

@@ -53,9 +53,8 @@ impl Judge for Whim {
     fn show(&self) -> Show {
         match self.glance {
             Some((glance, true)) => Show::Promising(glance),
-            Some((_, false)) => Show::Everything,
             None if self.selected_only => Show::Selected,
-            None => Show::Everything,
+            Some((_, false)) | None => Show::Everything,
         }
     }
 

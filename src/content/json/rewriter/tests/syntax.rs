@@ -19,11 +19,11 @@ fn bytes(written: &str) -> Vec<u8> {
             [b't', ..] => (b'\t', 1),
             [b'n', ..] => (b'\n', 1),
             [b'r', ..] => (b'\r', 1),
-            [b'x', ..] => (u8::from_str_radix(&escape[1..3], 16).unwrap(), 3),
+            [b'x', ..] => (u8::from_str_radix(escape.get(1..3).unwrap(), 16).unwrap(), 3),
             other => panic!("{written}: {other:?}"),
         };
         bytes.push(byte);
-        rest = &escape[length..];
+        rest = escape.get(length..).unwrap();
     }
     bytes.extend_from_slice(rest.as_bytes());
     bytes
