@@ -62,6 +62,8 @@ pub mod content;
 pub mod gateway;
 pub mod pii;
 pub mod policy;
+#[cfg(test)]
+mod properties;
 mod quantity;
 pub mod router;
 pub mod rules;

@@ -252,7 +252,7 @@ fn mixed_rules() -> Vec<Rule> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(crate::properties::cases(200))]
 
     #[test]
     fn chunks_make_no_difference(

@@ -4,6 +4,7 @@ mod body;
 mod formats;
 mod head;
 mod nested;
+mod oracle;
 mod order;
 mod scalars;
 mod streams;

@@ -273,7 +273,7 @@ fn redacted(value: &Value) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(crate::properties::cases(300))]
 
     #[test]
     fn a_slow_oracle_agrees(document in document(), beside in document(), size in 1_usize..40, everywhere: bool) {

@@ -98,7 +98,7 @@ fn mixed_rules() -> Vec<Rule> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(crate::properties::cases(300))]
 
     #[test]
     fn pieces_make_no_difference(

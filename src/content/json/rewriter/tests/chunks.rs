@@ -182,7 +182,7 @@ fn cuts(body: &[u8], dice: &mut Dice) -> Vec<usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(crate::properties::cases(300))]
 
     #[test]
     fn pieces_make_no_difference(
