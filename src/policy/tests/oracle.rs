@@ -64,8 +64,15 @@ impl<'a> Oracle<'a> {
                     break;
                 }
                 (Action::Allow, _) => return Some(value.clone()),
-                (Action::Block(_) | Action::Log | Action::Rename(_), _)
-                | (Action::Remove | Action::Replace(_) | Action::Set(_), _)
+                (
+                    Action::Block(_)
+                    | Action::Log
+                    | Action::Rename(_)
+                    | Action::Remove
+                    | Action::Replace(_)
+                    | Action::Set(_),
+                    _,
+                )
                 | (Action::Mask(_), Value::Null) => {}
                 (Action::Mask(_), Value::String(text)) if text.is_empty() => {}
                 (Action::Mask(mask), _) => return Some(masked(mask, value)),
@@ -91,11 +98,11 @@ impl<'a> Oracle<'a> {
             if let Some(value) = self.value(value, &at, reaching) {
                 let allowed = reaching.iter().find(|n| matches!(self.action(**n), Action::Allow));
                 let renames = self.own(&at).iter().filter(|n| allowed.is_none_or(|allowed| *n < allowed));
-                let new_name = renames.filter_map(|n| match self.action(*n) {
-                    Action::Rename(name) => Some(name.to_string()),
-                    _ => None,
+                let mut new_name = renames.filter_map(|n| {
+                    let Action::Rename(name) = self.action(*n) else { return None };
+                    Some(name.to_string())
                 });
-                new.insert(new_name.into_iter().next().unwrap_or_else(|| name.clone()), value);
+                new.insert(new_name.next().unwrap_or_else(|| name.clone()), value);
             }
         }
         for (n, rule) in self.rules.iter().enumerate() {
