@@ -2,12 +2,24 @@
 //! is known in its own file; in what order the scanner asks is known nowhere else.
 
 mod aws_access_key_id;
+mod btc_address;
 mod credit_card;
 mod email;
+mod eth_address;
+mod github_token;
+mod google_api_key;
 mod iban;
 mod ipv4;
+mod ipv6;
 mod jwt;
+mod llm_api_key;
+mod mac;
 mod phone;
+mod private_key;
+mod slack_token;
+mod stripe_key;
+mod token;
+mod url_credentials;
 mod us_ssn;
 
 use super::entity::{EntityId, EntitySet};
@@ -45,6 +57,17 @@ pub static TABLE: &[&Entity] = &[
     &ipv4::ENTITY,
     &jwt::ENTITY,
     &aws_access_key_id::ENTITY,
+    &ipv6::ENTITY,
+    &mac::ENTITY,
+    &btc_address::ENTITY,
+    &eth_address::ENTITY,
+    &github_token::ENTITY,
+    &stripe_key::ENTITY,
+    &slack_token::ENTITY,
+    &google_api_key::ENTITY,
+    &llm_api_key::ENTITY,
+    &private_key::ENTITY,
+    &url_credentials::ENTITY,
 ];
 const _: () = assert!(TABLE.len() <= u128::BITS as usize, "an `EntitySet` holds no more");
 
