@@ -239,7 +239,12 @@ impl Lexicon {
         // Each phrase is entered with its plural, and the table is at most a quarter full: a miss is one look.
         let mut lexicon = Self {
             slots: vec![None; ((own + others) * 8).next_power_of_two()].into(),
-            whole: TABLE.iter().zip(0..).filter(|(entity, _)| entity.reader.is_whole()).map(|(_, id)| EntityId(id)).collect(),
+            whole: TABLE
+                .iter()
+                .zip(0..)
+                .filter(|(entity, _)| entity.reader.is_whole())
+                .map(|(_, id)| EntityId(id))
+                .collect(),
         };
         for (words, weight) in weighed {
             phrases(words).for_each(|phrase| lexicon.enter(phrase, |meaning| meaning.weight = weight));

@@ -7,13 +7,13 @@
 //! percent-encoding look like plain text; `detector` is the scanner that runs a set of entities over a value;
 //! `overlap` settles who wins where two of them found something.
 
+mod checksum;
+mod code;
 pub mod context;
 pub mod detector;
 pub mod entities;
 pub mod entity;
 pub mod evidence;
-mod checksum;
-mod code;
 mod fold;
 mod key;
 mod lexicon;

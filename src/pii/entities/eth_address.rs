@@ -48,5 +48,7 @@ fn is_cased_right(hex: &[u8]) -> bool {
     }
     let hash = Keccak256::digest(hex.to_ascii_lowercase());
     let nibbles = hash.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    hex.iter().zip(nibbles).all(|(letter, nibble)| letter.is_ascii_digit() || letter.is_ascii_uppercase() == (nibble > 7))
+    hex.iter()
+        .zip(nibbles)
+        .all(|(letter, nibble)| letter.is_ascii_digit() || letter.is_ascii_uppercase() == (nibble > 7))
 }

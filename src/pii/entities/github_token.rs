@@ -16,10 +16,7 @@ pub(super) const ENTITY: Entity = Entity {
         ("pat", "«ghp¦_A99Aaa9AaAAAa999aA9AaAaaAaAa9aaaaaaa»"),
         ("note", "export GITHUB_TOKEN=«gho¦_ZgW3aNYuyD8s5UlGiPDx2DE9uJt4CT8nwoWH»;"),
         ("url", "https://«ghs¦_vxhgk5QFaEXGHipIUDVlPb0IwGjoSzaHBIoA»@github.com/a/b"),
-        (
-            "token",
-            "«github¦_pat_9qa1NAVNPcOwnYsLGQCuuI_pIeMz08xx8ldmV0FWBhuTd3m2rHeBaBNp0k5YS5k4UJ13SLosaRhwdol2eR»",
-        ),
+        ("token", "«github¦_pat_9qa1NAVNPcOwnYsLGQCuuI_pIeMz08xx8ldmV0FWBhuTd3m2rHeBaBNp0k5YS5k4UJ13SLosaRhwdol2eR»"),
     ],
     counter_examples: &[
         ("token", "ghp¦_short"),

@@ -1,26 +1,46 @@
 //! The table of entities: one line each. Names, groups, documentation and tests derive from it. What an entity looks like
 //! is known in its own file; in what order the scanner asks is known nowhere else.
 
+mod au_abn;
+mod au_medicare;
+mod au_tfn;
 mod aws_access_key_id;
+mod br_cpf;
 mod btc_address;
+mod ca_sin;
 mod credit_card;
+mod de_social_security;
+mod de_tax_id;
 mod email;
 mod eth_address;
 mod github_token;
 mod google_api_key;
 mod iban;
+mod in_aadhaar;
+mod in_pan;
 mod ipv4;
 mod ipv6;
+mod it_vat;
 mod jwt;
 mod llm_api_key;
 mod mac;
+mod nl_bsn;
 mod phone;
+mod pl_pesel;
 mod private_key;
+mod se_personnummer;
 mod slack_token;
 mod stripe_key;
 mod token;
+mod tr_tckn;
+mod uk_nhs;
+mod uk_nino;
 mod url_credentials;
+mod us_aba_routing;
+mod us_mbi;
+mod us_npi;
 mod us_ssn;
+mod za_id;
 
 use super::entity::{EntityId, EntitySet};
 use super::evidence::Reader;
@@ -68,6 +88,26 @@ pub static TABLE: &[&Entity] = &[
     &llm_api_key::ENTITY,
     &private_key::ENTITY,
     &url_credentials::ENTITY,
+    &uk_nhs::ENTITY,
+    &us_npi::ENTITY,
+    &us_aba_routing::ENTITY,
+    &ca_sin::ENTITY,
+    &nl_bsn::ENTITY,
+    &au_tfn::ENTITY,
+    &au_abn::ENTITY,
+    &us_mbi::ENTITY,
+    &au_medicare::ENTITY,
+    &de_tax_id::ENTITY,
+    &de_social_security::ENTITY,
+    &it_vat::ENTITY,
+    &pl_pesel::ENTITY,
+    &br_cpf::ENTITY,
+    &tr_tckn::ENTITY,
+    &se_personnummer::ENTITY,
+    &za_id::ENTITY,
+    &in_aadhaar::ENTITY,
+    &uk_nino::ENTITY,
+    &in_pan::ENTITY,
 ];
 const _: () = assert!(TABLE.len() <= u128::BITS as usize, "an `EntitySet` holds no more");
 

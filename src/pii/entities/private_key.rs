@@ -46,7 +46,10 @@ fn read(text: &str, start: usize) -> Option<Sighting> {
     let end_line = memchr::memmem::find(body.as_bytes().get(..length)?, b"-----END ");
     if let Some(at) = end_line {
         let end_label = at + "-----END ".len();
-        let closing = memchr::memmem::find(body.as_bytes().get(end_label..)?.get(..MAX_LABEL + 5).unwrap_or(body.as_bytes().get(end_label..)?), DASHES.as_bytes());
+        let closing = memchr::memmem::find(
+            body.as_bytes().get(end_label..)?.get(..MAX_LABEL + 5).unwrap_or(body.as_bytes().get(end_label..)?),
+            DASHES.as_bytes(),
+        );
         length = closing.map_or(end_label, |closing| end_label + closing + DASHES.len());
     } else {
         let key = body.bytes().take(length).take_while(|&byte| {

@@ -35,12 +35,39 @@ pub(super) fn is_filling(secret: &[u8]) -> bool {
 /// What people write where a secret would be: `${PASSWORD}`, `<password>`, `****`, `[redacted]`, `null`.
 pub(super) fn is_placeholder(value: &str) -> bool {
     const WORDS: &[&str] = &[
-        "redacted", "null", "none", "nil", "undefined", "true", "false", "required", "string", "password", "passwd", "pass",
-        "secret", "changeme", "hidden", "masked", "removed", "filtered", "empty", "your_password", "yourpassword", "n/a",
-        "unset", "missing", "invalid", "incorrect", "expired", "protected", "encrypted",
+        "redacted",
+        "null",
+        "none",
+        "nil",
+        "undefined",
+        "true",
+        "false",
+        "required",
+        "string",
+        "password",
+        "passwd",
+        "pass",
+        "secret",
+        "changeme",
+        "hidden",
+        "masked",
+        "removed",
+        "filtered",
+        "empty",
+        "your_password",
+        "yourpassword",
+        "n/a",
+        "unset",
+        "missing",
+        "invalid",
+        "incorrect",
+        "expired",
+        "protected",
+        "encrypted",
     ];
     let bytes = value.as_bytes();
-    let is_template = matches!(bytes, [b'$' | b'#', b'{' | b'(', ..] | [b'<' | b'{' | b'[', ..] | [b'%', b'(' | b'{', ..]);
+    let is_template =
+        matches!(bytes, [b'$' | b'#', b'{' | b'(', ..] | [b'<' | b'{' | b'[', ..] | [b'%', b'(' | b'{', ..]);
     let is_variable = matches!(bytes, [b'$', name @ ..] if !name.is_empty() && name.iter().all(|&byte| byte.is_ascii_uppercase() || byte == b'_'));
     is_template
         || is_variable

@@ -112,8 +112,11 @@ fn findings() {
     };
     let detector = Detector::new(all());
     for (line, row) in (1..).zip(&rows) {
-        let found = find(&detector, row["text"].as_str().unwrap(), row["template"].as_str().unwrap().starts_with("json"));
-        let found = found.iter().map(|(start, end, entity)| serde_json::json!({ "entity": entity, "start": start, "end": end }));
+        let found =
+            find(&detector, row["text"].as_str().unwrap(), row["template"].as_str().unwrap().starts_with("json"));
+        let found = found
+            .iter()
+            .map(|(start, end, entity)| serde_json::json!({ "entity": entity, "start": start, "end": end }));
         println!("{}", serde_json::json!({ "line": line, "findings": found.collect::<Vec<_>>() }));
     }
 }
