@@ -18,7 +18,7 @@ pub(super) const ENTITY: Entity = Entity {
     examples: &[
         ("rvnr", "«15 070649 C 103»"),
         ("note", "Sozialversicherungsnummer «15070649C103»."),
-        ("sv_nummer", "«65 170839 J 008»"),
+        ("sv_nummer", "«65 170839 J 003»"),
     ],
     counter_examples: &[
         ("rvnr", "15 070649 C 104"),

@@ -5,14 +5,22 @@ mod au_abn;
 mod au_medicare;
 mod au_tfn;
 mod aws_access_key_id;
+mod aws_secret_key;
 mod br_cpf;
 mod btc_address;
 mod ca_sin;
 mod credit_card;
+mod date_of_birth;
+mod de_id_card;
 mod de_social_security;
 mod de_tax_id;
+mod de_vat_id;
 mod email;
+mod es_nie;
+mod es_nif;
 mod eth_address;
+mod fi_hetu;
+mod fr_nir;
 mod github_token;
 mod google_api_key;
 mod iban;
@@ -20,25 +28,36 @@ mod in_aadhaar;
 mod in_pan;
 mod ipv4;
 mod ipv6;
+mod it_fiscal_code;
 mod it_vat;
 mod jwt;
+mod kr_rrn;
 mod llm_api_key;
 mod mac;
 mod nl_bsn;
+mod password;
+mod person_name;
 mod phone;
 mod pl_pesel;
+mod postal_address;
 mod private_key;
 mod se_personnummer;
+mod sg_nric;
 mod slack_token;
 mod stripe_key;
 mod token;
 mod tr_tckn;
+mod uk_driving_licence;
 mod uk_nhs;
 mod uk_nino;
+mod uk_passport;
 mod url_credentials;
 mod us_aba_routing;
+mod us_driver_license;
+mod us_itin;
 mod us_mbi;
 mod us_npi;
+mod us_passport;
 mod us_ssn;
 mod za_id;
 
@@ -108,6 +127,25 @@ pub static TABLE: &[&Entity] = &[
     &in_aadhaar::ENTITY,
     &uk_nino::ENTITY,
     &in_pan::ENTITY,
+    &fr_nir::ENTITY,
+    &es_nif::ENTITY,
+    &es_nie::ENTITY,
+    &it_fiscal_code::ENTITY,
+    &fi_hetu::ENTITY,
+    &sg_nric::ENTITY,
+    &kr_rrn::ENTITY,
+    &uk_driving_licence::ENTITY,
+    &de_vat_id::ENTITY,
+    &us_itin::ENTITY,
+    &de_id_card::ENTITY,
+    &uk_passport::ENTITY,
+    &us_passport::ENTITY,
+    &us_driver_license::ENTITY,
+    &date_of_birth::ENTITY,
+    &aws_secret_key::ENTITY,
+    &password::ENTITY,
+    &postal_address::ENTITY,
+    &person_name::ENTITY,
 ];
 const _: () = assert!(TABLE.len() <= u128::BITS as usize, "an `EntitySet` holds no more");
 
