@@ -4,7 +4,7 @@
 use super::entity::{EntityId, EntitySet};
 use super::evidence::Support;
 use super::key::KeyMeaning;
-use super::lexicon::{Weight, Words};
+use super::lexicon::{self, Weight, Words};
 
 /// How many bytes to the left of a candidate are read for context.
 pub(super) const LEFT_WORDS: usize = 40;
@@ -26,16 +26,29 @@ impl Context {
 
     /// The context of a value under `key`, which lies in an object with context `self`.
     ///
-    /// A key that says nothing passes on what the container speaks for; one that is only a filler (`number`) passes on all.
+    /// A key that says nothing passes on what the container speaks for, but not that all of its value is something; one that is only a filler (`number`) passes on all.
     /// Where the key speaks, the container's words are not in force: `card.phone` is a phone.
     #[must_use]
     pub fn under(self, key: &str) -> Self {
         match KeyMeaning::of(key) {
             KeyMeaning::For(speaks_for) => Self { speaks_for, against: false },
             KeyMeaning::Against => Self::AGAINST,
-            KeyMeaning::Text | KeyMeaning::Silent => Self { speaks_for: self.speaks_for, against: false },
+            KeyMeaning::Text | KeyMeaning::Silent => {
+                Self { speaks_for: self.speaks_for.without(lexicon::whole()), against: false }
+            }
             KeyMeaning::Filler => self,
         }
+    }
+
+    /// The same for a key, which is not the value that its object's key names.
+    #[must_use]
+    pub fn of_key(self) -> Self {
+        Self { speaks_for: self.speaks_for.without(lexicon::whole()), ..self }
+    }
+
+    /// The entities that the key path names.
+    pub(super) const fn speaks_for(self) -> EntitySet {
+        self.speaks_for
     }
 
     /// What the key path and the words in `value` to the left of `start` say about `entity`; the candidate ends at `end`.

@@ -32,6 +32,12 @@ pub struct Match {
 pub const LOOK_BEHIND: usize = 256;
 const _: () = assert!(LOOK_BEHIND > LEFT_WORDS);
 
+/// Shorter texts that hold neither a digit nor `@` nor anything beyond ASCII hold no match, unless their key path alone
+/// tells what they are ([`Detector::takes_whole`]).
+pub const SHORTEST_TOKEN: usize = 16;
+/// Numbers of fewer digits hold no match, with the same exception.
+pub const SHORTEST_NUMBER: usize = 7;
+
 /// How far from its end a text can be undecided: the longest token and its signature.
 pub const LOOK_AHEAD: usize = 16 * 1024;
 
@@ -41,13 +47,22 @@ const SPACED_LOOK_AHEAD: usize = 128;
 /// A reader of whole words or at fixed offsets.
 type ReadAt = fn(&str, usize) -> Option<Sighting>;
 type JudgeNumber = fn(&Number<'_>) -> Option<Evidence>;
+type JudgeWhole = fn(&str) -> Option<Evidence>;
+
+/// Words of so many letters and digits or more are one class for [`Reader::Code`].
+const LONG_CODE: usize = 31;
 
 /// Recognises a set of entities in one pass.
 #[derive(Debug, Clone)]
 pub struct Detector {
     at: Vec<(EntityId, ReadAt)>,
     words: Vec<(EntityId, ReadAt)>,
+    /// By how many letters and digits the word has; the last is for longer ones.
+    codes: Vec<Vec<(EntityId, ReadAt)>>,
     dotted: Vec<(EntityId, ReadAt)>,
+    wholes: Vec<(EntityId, JudgeWhole)>,
+    /// The entities of `wholes`.
+    whole: EntitySet,
     /// By how many digits there are.
     numbers: Vec<Vec<(EntityId, JudgeNumber)>>,
     prefixed: Vec<(EntityId, ReadAt)>,
@@ -87,7 +102,10 @@ impl Detector {
         let mut detector = Self {
             at: Vec::new(),
             words: Vec::new(),
+            codes: vec![Vec::new(); LONG_CODE + 1],
             dotted: Vec::new(),
+            wholes: Vec::new(),
+            whole: EntitySet::EMPTY,
             numbers: vec![Vec::new(); MAX_DIGITS + 1],
             prefixed: Vec::new(),
             prefixes: None,
@@ -99,29 +117,56 @@ impl Detector {
             if !entities.contains(id) {
                 continue;
             }
-            match entity.reader {
-                Reader::At(read) => detector.at.push((id, read)),
-                Reader::Word(read) => detector.words.push((id, read)),
-                Reader::Dotted(read) => detector.dotted.push((id, read)),
-                Reader::Number(lengths, judge) => {
-                    let wanted = detector.numbers.iter_mut().zip(0..).filter(|(_, length)| lengths >> length & 1 == 1);
-                    wanted.for_each(|(judges, _)| judges.push((id, judge)));
-                }
-                Reader::Prefix { starts: own, shortest, read } => {
-                    starts.extend(own);
-                    detector.prefixed.extend(own.iter().map(|_| (id, read)));
-                    detector.shortest_prefixed = detector.shortest_prefixed.min(shortest);
-                }
+            for way in entity.reader.ways() {
+                detector.enter(id, way, &mut starts);
             }
         }
         detector.reads_digits = !detector.words.is_empty()
             || !detector.dotted.is_empty()
+            || detector.codes.iter().any(|readers| !readers.is_empty())
             || detector.numbers.iter().any(|judges| !judges.is_empty());
         // The patterns are few and fixed: they build, or there are none.
         detector.prefixes = (!starts.is_empty())
             .then(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&starts).ok())
             .flatten();
         detector
+    }
+
+    fn enter(&mut self, id: EntityId, way: &Reader, starts: &mut Vec<&'static str>) {
+        match *way {
+            Reader::At(read) => self.at.push((id, read)),
+            Reader::Word(read) => self.words.push((id, read)),
+            Reader::Dotted(read) => self.dotted.push((id, read)),
+            Reader::Code(lengths, read) => {
+                let wanted = self.codes.iter_mut().zip(0..).filter(|(_, length)| lengths >> length & 1 == 1);
+                wanted.for_each(|(readers, _)| readers.push((id, read)));
+            }
+            Reader::Number(lengths, judge) => {
+                let wanted = self.numbers.iter_mut().zip(0..).filter(|(_, length)| lengths >> length & 1 == 1);
+                wanted.for_each(|(judges, _)| judges.push((id, judge)));
+            }
+            Reader::Prefix { starts: own, shortest, read } => {
+                starts.extend(own);
+                self.prefixed.extend(own.iter().map(|_| (id, read)));
+                self.shortest_prefixed = self.shortest_prefixed.min(shortest);
+            }
+            Reader::Whole(judge) => {
+                self.wholes.push((id, judge));
+                self.whole = self.whole.with(id);
+            }
+            Reader::Any(_) => {}
+        }
+    }
+
+    /// Whether any entity is recognised by its key path alone.
+    pub fn reads_wholes(&self) -> bool {
+        !self.wholes.is_empty()
+    }
+
+    /// Whether a value under this key path must be shown to [`Self::find`] even if it holds no digit, no `@` and nothing
+    /// beyond ASCII: its key path alone says what it is.
+    pub fn takes_whole(&self, context: Context) -> bool {
+        !self.whole.intersection(context.speaks_for()).is_empty()
     }
 
     /// Appends the matches in `text`, in order of position, not overlapping.
@@ -211,6 +256,15 @@ impl Scan<'_> {
                 self.ask(self.detector.prefixed.get(reader..=reader).unwrap_or_default(), one.start());
             }
         }
+        if self.detector.takes_whole(self.context) {
+            for &(entity, judge) in &self.detector.wholes {
+                if self.context.speaks_for().contains(entity)
+                    && let Some(evidence) = judge(self.text)
+                {
+                    self.weigh(entity, Sighting { start: 0, end: self.text.len(), evidence }, false);
+                }
+            }
+        }
         overlap::settle(self.found, base);
     }
 
@@ -229,7 +283,9 @@ impl Scan<'_> {
                 self.read_number(digit)
             } else {
                 let end = digit + digits + letters;
-                self.ask(&self.detector.words, start).unwrap_or(end).max(end)
+                let word = self.ask(&self.detector.words, start).unwrap_or(end);
+                let code = self.ask_codes(start, end).unwrap_or(end);
+                word.max(code).max(end)
             };
         }
     }
@@ -249,7 +305,26 @@ impl Scan<'_> {
         if !detector.dotted.is_empty() {
             self.read_dotted(start, end);
         }
-        end
+        self.read_codes(start, end).max(end)
+    }
+
+    /// Asks for codes at each group of digits from `start` to `end`. Returns where the last match ends.
+    fn read_codes(&mut self, start: usize, end: usize) -> usize {
+        let run = self.text.as_bytes().get(start..end).unwrap_or_default();
+        let (mut at, mut last) = (start, start);
+        for group in run.split(|byte| !byte.is_ascii_digit()) {
+            if !group.is_empty() && at >= last {
+                last = self.ask_codes(at, at + group.len()).unwrap_or(last).max(last);
+            }
+            at += group.len() + 1;
+        }
+        last
+    }
+
+    /// Lets the readers of codes look at the word from `start` to `end`. Returns where the last match ends.
+    fn ask_codes(&mut self, start: usize, end: usize) -> Option<usize> {
+        let readers = self.detector.codes.get((end - start).min(LONG_CODE)).map(Vec::as_slice).unwrap_or_default();
+        self.ask(readers, start)
     }
 
     /// Asks at the first digit of each group of dotted digits from `start` to `end`.
@@ -270,7 +345,7 @@ impl Scan<'_> {
         for &(entity, read) in readers {
             if let Some(seen) = read(self.text, at) {
                 self.weigh(entity, seen, false);
-                end = Some(seen.end);
+                end = end.max(Some(seen.end));
             }
         }
         end

@@ -58,6 +58,12 @@ impl EntitySet {
         Self(self.0 & other.0)
     }
 
+    /// Itself without what is in `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// Whether nothing is in it.
     pub const fn is_empty(self) -> bool {
         self.0 == 0

@@ -13,6 +13,8 @@ pub enum Evidence {
     Strong,
     /// A check that chance passes now and then: words against it are heard.
     Checked,
+    /// A check that chance passes once in ten or twenty: possible alone, certain in context.
+    Weak,
     /// A typical shape: possible alone, likely in context.
     Shape,
     /// A shape that many things share: nothing without context.
@@ -34,12 +36,15 @@ impl Evidence {
     /// The confidence of this evidence with that support; `None` is no match.
     pub const fn weigh(self, support: Support) -> Option<Confidence> {
         match (self, support) {
-            (Self::Unmistakable, _) | (Self::Strong | Self::Checked, Support::For) => Some(Confidence::Certain),
+            (Self::Unmistakable, _) | (Self::Strong | Self::Checked | Self::Weak, Support::For) => {
+                Some(Confidence::Certain)
+            }
             (Self::Strong, _) | (Self::Checked, Support::Neutral) | (Self::Shape | Self::Hint, Support::For) => {
                 Some(Confidence::Likely)
             }
-            (Self::Shape, Support::Neutral) => Some(Confidence::Possible),
-            (Self::Checked | Self::Shape, Support::Against) | (Self::Hint, Support::Neutral | Support::Against) => None,
+            (Self::Weak | Self::Shape, Support::Neutral) => Some(Confidence::Possible),
+            (Self::Checked | Self::Weak | Self::Shape, Support::Against)
+            | (Self::Hint, Support::Neutral | Support::Against) => None,
         }
     }
 
@@ -70,6 +75,9 @@ pub enum Reader {
     Number(u32, fn(&Number<'_>) -> Option<Evidence>),
     /// A word that holds both letters and digits and begins at the offset; it may go on over spaces.
     Word(fn(&str, usize) -> Option<Sighting>),
+    /// A word of `.0` letters and digits (bit n: n of them; bit 31: more than 30) begins at the offset and holds a digit,
+    /// or is of digits alone; what stands before and behind it may belong to the candidate.
+    Code(u32, fn(&str, usize) -> Option<Sighting>),
     /// Digits followed by a dot and a digit; the offset is that of the first digit.
     Dotted(fn(&str, usize) -> Option<Sighting>),
     /// One of `starts`, in a value of at least `shortest` bytes; the offset is that of the prefix.
@@ -81,6 +89,32 @@ pub enum Reader {
         /// Judges the text from the offset on.
         read: fn(&str, usize) -> Option<Sighting>,
     },
+    /// The whole value, whatever is in it, where the key path names the entity. A key names it only with its head:
+    /// `password_policy` is no password, and neither is `password.policy`.
+    Whole(fn(&str) -> Option<Evidence>),
+    /// Several ways to come about. They do not nest.
+    Any(&'static [Self]),
+}
+
+impl Reader {
+    /// Itself, or the ways that it lists.
+    pub(super) const fn ways(&self) -> &[Self] {
+        match self {
+            Self::Any(ways) => ways,
+            Self::At(_)
+            | Self::Number(..)
+            | Self::Word(_)
+            | Self::Code(..)
+            | Self::Dotted(_)
+            | Self::Prefix { .. }
+            | Self::Whole(_) => std::slice::from_ref(self),
+        }
+    }
+
+    /// Whether it recognises values by their key path alone, so that a value without any trigger must be shown too.
+    pub(super) fn is_whole(&self) -> bool {
+        self.ways().iter().any(|way| matches!(way, Self::Whole(_)))
+    }
 }
 
 /// Bits `from..=to`, for [`Reader::Number`].
@@ -100,7 +134,14 @@ mod tests {
 
     #[test]
     fn more_support_never_lowers_confidence() {
-        for evidence in [Evidence::Unmistakable, Evidence::Strong, Evidence::Checked, Evidence::Shape, Evidence::Hint] {
+        for evidence in [
+            Evidence::Unmistakable,
+            Evidence::Strong,
+            Evidence::Checked,
+            Evidence::Weak,
+            Evidence::Shape,
+            Evidence::Hint,
+        ] {
             assert!(evidence.weigh(Support::For) >= evidence.weigh(Support::Neutral), "{evidence:?}");
             assert!(evidence.weigh(Support::Neutral) >= evidence.weigh(Support::Against), "{evidence:?}");
         }

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use super::entity::EntitySet;
-use super::lexicon::{Weight, Words};
+use super::lexicon::{self, Weight, Words};
 
 /// What a key says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,10 @@ impl KeyMeaning {
             };
             end = first;
             match meaning.weight {
-                _ if !meaning.as_key.is_empty() => speaks_for = speaks_for.union(meaning.as_key),
+                _ if !meaning.as_key.is_empty() => {
+                    let named = if is_head { meaning.as_key } else { meaning.as_key.without(lexicon::whole()) };
+                    speaks_for = speaks_for.union(named);
+                }
                 Weight::Filler => continue,
                 Weight::Text if is_head => return Self::Text,
                 Weight::Against | Weight::AgainstAsKey if is_head => return Self::Against,

@@ -23,7 +23,7 @@ const AGAINST: &str = "id, version, ver, firmware, release, build, revision, rev
      kundennummer, commande, facture, numero de commande, numero de facture, colis, suivi, pedido, factura, envio, \
      seguimiento, ordine, fattura, spedizione, bestelling, bestelnummer, factuur, factuurnummer, encomenda, fatura, \
      zamowienie, faktura, przesylka, tilaus, lasku, bestallning, ordrenummer, ordernummer, fakturanummer, siparis, \
-     item id, item no, passport, medicare, routing, aadhaar, pesel, npi, social insurance, social insurance number";
+     item id, item no";
 
 /// Against as keys only: in a text they lead up to anything (`updated: 4111...`).
 const AGAINST_AS_KEY: &str = "created, updated, modified, deleted, created at, updated at, expires, expires at, exp, iat, nbf, date, time, \
@@ -214,6 +214,13 @@ fn phrases(list: &str) -> impl Iterator<Item = &str> {
 
 struct Lexicon {
     slots: Box<[Option<(u64, Meaning)>]>,
+    /// The entities that are recognised by their key path alone.
+    whole: EntitySet,
+}
+
+/// The entities that are recognised by their key path alone.
+pub(super) fn whole() -> EntitySet {
+    LEXICON.whole
 }
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::from_table);
@@ -230,7 +237,15 @@ impl Lexicon {
             TABLE.iter().map(|entity| phrases(entity.keys).count() + phrases(entity.words).count()).sum::<usize>();
         let others = weighed.iter().map(|(words, _)| phrases(words).count()).sum::<usize>();
         // Each phrase is entered with its plural, and the table is at most a quarter full: a miss is one look.
-        let mut lexicon = Self { slots: vec![None; ((own + others) * 8).next_power_of_two()].into() };
+        let mut lexicon = Self {
+            slots: vec![None; ((own + others) * 8).next_power_of_two()].into(),
+            whole: TABLE
+                .iter()
+                .zip(0..)
+                .filter(|(entity, _)| entity.reader.is_whole())
+                .map(|(_, id)| EntityId(id))
+                .collect(),
+        };
         for (words, weight) in weighed {
             phrases(words).for_each(|phrase| lexicon.enter(phrase, |meaning| meaning.weight = weight));
         }

@@ -9,7 +9,7 @@ use super::{Direction, Mode, Rule, Target, Within};
 use crate::actions::{Action, Redact, plain_text, push_json_string};
 use crate::content::json::selector::{Program, ProgramEntry, Purpose, Selector};
 use crate::content::json::{Glance, tells};
-use crate::pii::{Confidence, Detector, EntitySet};
+use crate::pii::{Confidence, Detector, EntitySet, detector};
 
 impl Plan {
     /// Compiles the rules of all policies of a route, in order, for one direction. At most 65,535 rules.
@@ -54,12 +54,15 @@ impl Plan {
         let key_marks = key_marks(&judging, &selected.detect);
         // A key that could equal an edited one must be looked at. Most such keys tell by themselves: `***`, `[REDACTED:…`.
         let keys = key_marks.iter().flatten().any(|mark| !tells(mark.as_bytes()));
-        let glance = Glance { length: 16, number: 7, keys };
+        let everywhere = makers.lens(&body);
+        let wholes = [&everywhere.enforced, &everywhere.shadow].into_iter().flatten().any(|it| it.reads_wholes());
+        let glance =
+            Glance { length: detector::SHORTEST_TOKEN, number: detector::SHORTEST_NUMBER, keys: keys || wholes };
         Self {
             direction,
             program: Arc::new(program),
             entries,
-            body: BodyPlan { everywhere: makers.lens(&body), selected: makers.lens(&selected), key_marks, glance },
+            body: BodyPlan { everywhere, selected: makers.lens(&selected), key_marks, glance },
             form: makers.head(body),
             query: makers.head(query),
             path: makers.head(path),

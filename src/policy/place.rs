@@ -10,14 +10,12 @@ use std::hash::{BuildHasher as _, Hash, Hasher};
 use std::sync::LazyLock;
 
 use crate::content::json::{Path, Segment};
-use crate::pii::detector::{named, names};
+use crate::pii::detector::{SHORTEST_TOKEN, named, names};
 use crate::pii::{Confidence, Context, Detector, EntitySet, Match};
 
 // SECURITY: keyed at random, or keys could be made whose places are counted as one.
 static HASHES: LazyLock<foldhash::fast::RandomState> = LazyLock::new(foldhash::fast::RandomState::default);
 
-/// No entity is shorter that has neither digits nor signs in it.
-const SHORTEST_TOKEN: usize = 16;
 /// Characters of a key or name that are shown.
 const NAME_SHOWN: usize = 64;
 /// Bytes of a whole place, about.
@@ -186,6 +184,7 @@ fn push_name(name: &str, context: Context, least: Confidence, out: &mut String) 
 }
 
 fn recognised(name: &str, context: Context, least: Confidence) -> Option<Match> {
+    let context = context.of_key();
     let mut found = Vec::new();
     EVERY_ENTITY.find(name, context, &mut found);
     // A key such as `41111111` may be digits only: a number to the one who reads numbers, too.

@@ -10,7 +10,7 @@ use crate::actions::Action;
 use crate::content::json::selector::Program;
 use crate::content::json::{EntryId, Glance};
 use crate::content::kind::Format;
-use crate::pii::Confidence;
+use crate::pii::{Confidence, Context};
 
 /// A ruleset's part for one route and direction.
 #[derive(Debug)]
@@ -182,6 +182,12 @@ impl Plan {
     /// Which keys and values that no rule selects are worth judging. `None`: none is.
     pub(super) fn glance(&self) -> Option<Glance> {
         self.wants_every_value().then_some(self.body.glance)
+    }
+
+    /// Whether a detector that looks everywhere recognises some value by this key path alone.
+    pub(super) fn takes_whole(&self, context: Context) -> bool {
+        let Lens { enforced, shadow, .. } = &self.body.everywhere;
+        [enforced, shadow].into_iter().flatten().any(|detector| detector.takes_whole(context))
     }
 
     /// Whether a rule looks at the JSON in selected strings.

@@ -137,6 +137,7 @@ impl BodyJudge {
         // A key is judged in the context of its object.
         let depth = path.depth().saturating_sub(usize::from(matches!(subject, Subject::Key(_))));
         let context = if plan.detects_in_body() { contexts.at(path, depth) } else { Context::default() };
+        let context = if matches!(subject, Subject::Key(_)) { context.of_key() } else { context };
         let (lens, seen): (&Lens, &[Seen]) = match by {
             By::Everywhere => (&plan.body.everywhere, &plan.body.everywhere.seen),
             By::Gathered { selected: false } => (&plan.body.everywhere, seen),
@@ -252,7 +253,7 @@ impl Judge for BodyJudge {
     }
 
     fn key_matters(&mut self, key: &str) -> bool {
-        self.plan.may_look_edited(key)
+        self.plan.may_look_edited(key) || self.plan.takes_whole(Context::default().under(key))
     }
 
     fn scalar(&mut self, node: Node<'_>, value: Scalar<'_>, edits: &mut Edits) -> Edit {
