@@ -30,7 +30,7 @@ pub(super) const ENTITY: Entity = Entity {
 };
 
 fn judge(number: &Number<'_>) -> Option<Evidence> {
-    let is_grouped = matches!(number.groups, [10 | 11] | [4, 5, 1] | [4, 5, 2] | [4, 5, 1, 1] | [10, 1]);
+    let is_grouped = matches!(number.groups, [10 | 11] | [4, 5, 1 | 2] | [4, 5, 1, 1] | [10, 1]);
     let sum = weighted(number.digits, &[1, 3, 7, 9, 1, 3, 7, 9]);
     let is_valid = matches!(number.digits, [b'2'..=b'6', ..]) && sum % 10 == number.value(8, 9);
     (is_grouped && is_valid && !number.plus).then_some(Evidence::Weak)

@@ -24,7 +24,7 @@ pub(super) const ENTITY: Entity = Entity {
 };
 
 fn judge(number: &Number<'_>) -> Option<Evidence> {
-    let is_grouped = matches!(number.groups, [8 | 9] | [3, 3, 3] | [2, 3, 3]) && number.is_uniform() && !number.plus;
+    let is_grouped = matches!(number.groups, [8 | 9] | [3 | 2, 3, 3]) && number.is_uniform() && !number.plus;
     let weights: &[u8] =
         if number.digits.len() == 9 { &[1, 4, 3, 7, 5, 8, 6, 9, 10] } else { &[10, 7, 8, 4, 6, 3, 5, 1] };
     let is_valid = weighted(number.digits, weights).is_multiple_of(11);

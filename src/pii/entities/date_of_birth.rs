@@ -143,7 +143,7 @@ fn month(text: &str) -> Option<(u32, usize)> {
         let mut letters = name.chars().flat_map(char::to_lowercase);
         start.chars().all(|letter| letters.next() == Some(letter))
     };
-    let at = MONTHS.iter().position(|starts| starts.iter().any(|start| begins(start)))?;
+    let at = MONTHS.iter().position(|starts| starts.iter().any(&begins))?;
     let has_dot = text.as_bytes().get(length) == Some(&b'.');
     Some((at as u32 + 1, length + usize::from(has_dot)))
 }

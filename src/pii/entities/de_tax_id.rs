@@ -38,7 +38,7 @@ fn judge(number: &Number<'_>) -> Option<Evidence> {
 /// Ten digits of which one stands twice or three times, the others at most once, and the first is not 0.
 fn is_drawn(digits: &[u8]) -> bool {
     let Some(drawn) = digits.get(..10).filter(|drawn| drawn.first() != Some(&b'0')) else { return false };
-    let count = |digit: u8| drawn.iter().filter(|&&other| other == digit).count();
+    let count = |digit: u8| memchr::memchr_iter(digit, drawn).count();
     let (mut repeated, mut most) = (0, 0);
     for digit in b'0'..=b'9' {
         repeated += usize::from(count(digit) > 1);

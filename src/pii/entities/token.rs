@@ -66,8 +66,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         "encrypted",
     ];
     let bytes = value.as_bytes();
-    let is_template =
-        matches!(bytes, [b'$' | b'#', b'{' | b'(', ..] | [b'<' | b'{' | b'[', ..] | [b'%', b'(' | b'{', ..]);
+    let is_template = matches!(bytes, [b'$' | b'#' | b'%', b'{' | b'(', ..] | [b'<' | b'{' | b'[', ..]);
     let is_variable = matches!(bytes, [b'$', name @ ..] if !name.is_empty() && name.iter().all(|&byte| byte.is_ascii_uppercase() || byte == b'_'));
     is_template
         || is_variable

@@ -35,7 +35,7 @@ pub(super) const ENTITY: Entity = Entity {
 };
 
 fn judge(number: &Number<'_>) -> Option<Evidence> {
-    let is_grouped = matches!(number.groups, [_] | [2, 3, 4] | [3, 3, 3] | [3, 2, 4] | [2, 3, 3]);
+    let is_grouped = matches!(number.groups, [_] | [2, 3, 4 | 3] | [3, 3, 3] | [3, 2, 4]);
     (is_grouped && number.is_uniform() && !number.plus && !is_one_digit(number.digits)).then_some(Evidence::Hint)
 }
 
