@@ -6,8 +6,9 @@
 //! 1. [`gateway::serve`] accepts a connection and hands it to the worker with the fewest.
 //! 2. [`gateway`] (`pass`, the whole story on one screen) reserves room for the record, reads the canonical target
 //!    ([`gateway::target`]), and finds the route in the snapshot it took at the start ([`gateway::live`]).
-//! 3. The request is judged: path, query, fields, body. [`policy`] decides, [`content::json`] reads and rewrites the body,
-//!    [`pii`] recognises, [`actions`] edit. What comes out is `Cleared`, the only thing that can be sent.
+//! 3. The request is judged: path, query, fields, body. [`content::kind`] says what the body is, [`policy`] decides,
+//!    [`content::json`] reads and rewrites it (lines and events one by one, text and forms without it), [`pii`] recognises,
+//!    [`actions`] edit. What comes out is `Cleared`, the only thing that can be sent.
 //! 4. [`gateway::upstream`] sends it on a pooled connection to the next target.
 //! 5. The response is judged the same way. What comes out is a `Reply`, the only thing that can be delivered.
 //! 6. Before its last byte leaves, [`gateway::exchange`] counts it ([`stats`]) and puts its record down ([`audit`]).
@@ -61,6 +62,8 @@ pub mod content;
 pub mod gateway;
 pub mod pii;
 pub mod policy;
+#[cfg(test)]
+mod properties;
 mod quantity;
 pub mod router;
 pub mod rules;

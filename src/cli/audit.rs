@@ -159,7 +159,7 @@ fn readable(Stored { seq, record, .. }: &Stored) -> String {
 
 /// SECURITY: strangers wrote some of it; whatever is not plainly printable is shown as an escape, so that nothing
 /// steers a terminal.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -23,23 +23,28 @@ pub fn check(folder: &Path, out: &mut impl Write) -> io::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Err(problems) => {
-            print(&problems, out)?;
-            let errors = problems.iter().filter(|problem| problem.is_error()).count();
-            let mut files: Vec<&str> = problems.iter().map(|problem| problem.file.as_str()).collect();
-            files.sort_unstable();
-            files.dedup();
-            let mut parts = vec![counted(errors, "error")];
-            if problems.len() > errors {
-                parts.push(counted(problems.len() - errors, "warning"));
-            }
-            let within = match files.iter().filter(|file| !file.is_empty()).count() {
-                0 => String::new(),
-                some => format!(" in {}", counted(some, "file")),
-            };
-            writeln!(out, "{}{within}", parts.join(", "))?;
+            refuse(&problems, out)?;
             Ok(ExitCode::FAILURE)
         }
     }
+}
+
+/// Prints why rules are refused, and sums it up.
+pub(super) fn refuse(problems: &[Problem], out: &mut impl Write) -> io::Result<()> {
+    print(problems, out)?;
+    let errors = problems.iter().filter(|problem| problem.is_error()).count();
+    let mut files: Vec<&str> = problems.iter().map(|problem| problem.file.as_str()).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut parts = vec![counted(errors, "error")];
+    if problems.len() > errors {
+        parts.push(counted(problems.len() - errors, "warning"));
+    }
+    let within = match files.iter().filter(|file| !file.is_empty()).count() {
+        0 => String::new(),
+        some => format!(" in {}", counted(some, "file")),
+    };
+    writeln!(out, "{}{within}", parts.join(", "))
 }
 
 fn print(problems: &[Problem], out: &mut impl Write) -> io::Result<()> {

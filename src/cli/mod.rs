@@ -7,6 +7,7 @@ mod logging;
 mod proxy;
 mod run;
 mod sample;
+mod transform;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -29,7 +30,9 @@ const EXAMPLES: &str = "Examples:
   fieldgate demo                              see it work: sample API, example rules, dashboard
   fieldgate proxy --to http://127.0.0.1:3000  what would be found in front of your API; nothing is changed
   fieldgate check rules                       every problem in the rule files, with its place
-  fieldgate run --rules rules                 protect; edit the files while it runs";
+  fieldgate run --rules rules                 protect; edit the files while it runs
+  fieldgate transform --rules rules --route customers record.json
+                                              one body, as the other side would receive it";
 
 #[derive(Debug, Subcommand)]
 enum Verb {
@@ -45,6 +48,8 @@ enum Verb {
         #[arg(value_name = "DIR")]
         rules: PathBuf,
     },
+    /// Rewrite one body by a route's rules: from a file or standard input to standard output
+    Transform(transform::Transform),
     /// Read the audit log
     #[command(subcommand)]
     Audit(audit::AuditVerb),
@@ -58,6 +63,7 @@ impl Cli {
             Verb::Run(run) => run.execute(),
             Verb::Proxy(proxy) => proxy.execute(),
             Verb::Check { rules } => return check::check(&rules, &mut std::io::stdout()).unwrap_or(ExitCode::FAILURE),
+            Verb::Transform(transform) => return transform.execute(),
             Verb::Audit(verb) => return verb.execute(),
         };
         match done {

@@ -4,7 +4,6 @@
 //! a [`Flow`]: the same filter, piece by piece, in bounded memory.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use tokio::time::{Sleep, sleep};
 
 use super::error::Refusal;
 use crate::actions::Block;
-use crate::policy::{BodyFault, BodyFilter, Direction, Failure, Findings, OnFailure, Plan, Verdict};
+use crate::policy::{BodyFault, BodyFilter, Direction, Failure, Findings, Verdict};
 
 /// Why a body did not get through.
 #[derive(Debug)]
@@ -132,8 +131,8 @@ pub struct Report {
     pub findings: Findings,
     /// Whether something was edited.
     pub edited: bool,
-    /// Why rules stopped running, where policy let the rest pass.
-    pub passed: Option<(Failure, &'static str)>,
+    /// Why rules did not run, where policy let something pass.
+    pub passed: Vec<(Failure, &'static str)>,
 }
 
 /// A body that is judged while it flows.
@@ -143,10 +142,15 @@ pub struct Flow<B> {
     /// Judged already, and not handed out yet.
     ahead: Option<Bytes>,
     inner: B,
-    filter: Option<(Arc<Plan>, BodyFilter)>,
+    filter: Option<BodyFilter>,
     bounds: Bounds,
     pause: Option<Pin<Box<Sleep>>>,
     report: Report,
+    /// What is to be said after the bytes before it.
+    fault: Option<Fault>,
+    /// Whether the bytes before the fault have yet to be written. A connection writes when a body has nothing more to give
+    /// at the moment, and an error drops what it has not written.
+    flushes: bool,
     ended: bool,
     failed: bool,
 }
@@ -155,8 +159,8 @@ impl<B> Flow<B>
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    /// A flow of `start` and then `inner`, through the filter of a plan if there is one.
-    pub fn new(start: Bytes, inner: B, filter: Option<(Arc<Plan>, BodyFilter)>, bounds: Bounds) -> Self {
+    /// A flow of `start` and then `inner`, through a filter if there is one.
+    pub fn new(start: Bytes, inner: B, filter: Option<BodyFilter>, bounds: Bounds) -> Self {
         Self {
             start: (!start.is_empty()).then_some(start),
             ahead: None,
@@ -165,6 +169,8 @@ where
             bounds,
             pause: None,
             report: Report::default(),
+            fault: None,
+            flushes: false,
             ended: false,
             failed: false,
         }
@@ -174,6 +180,13 @@ where
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Fault>>> {
         if let Some(ahead) = self.ahead.take() {
             return Poll::Ready(Some(Ok(ahead)));
+        }
+        if self.fault.is_some() && std::mem::take(&mut self.flushes) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if let Some(fault) = self.fault.take() {
+            return Poll::Ready(Some(Err(self.fail(fault))));
         }
         loop {
             if self.ended || self.failed {
@@ -193,7 +206,12 @@ where
 
     /// Whether everything has been handed out, so that an owner can settle up before the last bytes leave.
     pub fn is_ended(&self) -> bool {
-        self.ended && self.ahead.is_none()
+        self.ended && self.ahead.is_none() && self.fault.is_none()
+    }
+
+    /// Whether it is a row of lines or events, which may go on for ever.
+    pub fn is_endless(&self) -> bool {
+        self.filter.as_ref().is_some_and(BodyFilter::is_endless)
     }
 
     /// Exact only where nothing is edited.
@@ -214,9 +232,10 @@ where
     /// What was read and found so far.
     pub fn report(&self) -> Report {
         let mut report = self.report.clone();
-        if let Some((_, filter)) = &self.filter {
+        if let Some(filter) = &self.filter {
             report.edited |= filter.changed();
             report.findings.append(filter.findings().clone());
+            report.passed.extend_from_slice(filter.passed());
         }
         report
     }
@@ -294,7 +313,7 @@ where
     }
 
     fn judge(&mut self, chunk: Option<Bytes>) -> Result<Bytes, Fault> {
-        let Some((plan, filter)) = self.filter.as_mut() else { return Ok(chunk.unwrap_or_default()) };
+        let Some(filter) = self.filter.as_mut() else { return Ok(chunk.unwrap_or_default()) };
         let mut out = Vec::with_capacity(chunk.as_ref().map_or(0, Bytes::len) + 64);
         let mut result = match &chunk {
             Some(chunk) => filter.push(chunk, &mut out),
@@ -304,27 +323,20 @@ where
             result = filter.finish(&mut out);
         }
         let direction = self.bounds.direction;
-        match result {
-            Ok(()) => {}
-            Err(BodyFault::Blocked) => {
-                return Err(match filter.verdict() {
-                    Verdict::Block(block, _) => Fault::Blocked(direction, block),
-                    Verdict::Pass | Verdict::Edit => Fault::Broken(direction),
-                });
-            }
-            Err(BodyFault::Unreadable { failure, what, .. }) => match plan.on_failure(failure) {
-                OnFailure::Block => return Err(Fault::Unreadable(direction, failure, what)),
-                OnFailure::Pass => {
-                    // What was held goes out untouched, and so does the rest: policy says so, and the record will say it.
-                    out.extend_from_slice(filter.held());
-                    self.report.passed = Some((failure, what));
-                    if let Some((_, filter)) = self.filter.take() {
-                        self.report.edited |= filter.changed();
-                        self.report.findings.append(filter.into_findings());
-                    }
-                }
+        let fault = match result {
+            Ok(()) => return Ok(out.into()),
+            Err(BodyFault::Blocked) => match filter.verdict() {
+                Verdict::Block(block, _) => Fault::Blocked(direction, block),
+                Verdict::Pass | Verdict::Edit => Fault::Broken(direction),
             },
+            Err(BodyFault::Unreadable { failure, what, .. }) => Fault::Unreadable(direction, failure, what),
+        };
+        // Whole lines and events before the one that does not pass are not kept back.
+        if filter.is_endless() && !out.is_empty() {
+            self.fault = Some(fault);
+            self.flushes = true;
+            return Ok(out.into());
         }
-        Ok(out.into())
+        Err(fault)
     }
 }

@@ -165,7 +165,7 @@ impl Exchange {
     /// Adds what was read and found in a body.
     pub fn note_body(&mut self, direction: Direction, report: Report) {
         self.count_body(direction, report.bytes as usize);
-        if let Some((failure, what)) = report.passed {
+        for (failure, what) in report.passed {
             self.note_uninspected(direction, failure, what, OnFailure::Pass);
         }
         self.note_findings(direction, report.findings, report.edited);

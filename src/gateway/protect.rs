@@ -5,6 +5,7 @@
 //! compile.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -19,7 +20,7 @@ use super::reply::{Reply, ReplyBody};
 use super::target::Target;
 use super::upload::Upload;
 use super::upstream::{Answer, Cleared, Outgoing};
-use crate::content::kind::Kind;
+use crate::content::kind::{Format, Kind};
 use crate::policy::{
     BodyFault, BodyFilter, Direction, Failure, Findings, HeaderChange, HeaderEdit, Judged, OnFailure, Plan, Verdict,
 };
@@ -125,11 +126,24 @@ async fn flowing(gate: &mut Gate<'_>, is_judged: bool, mut flow: Flow<reqwest::B
         gate.exchange.note_body(Direction::Response, flow.report());
         return whole.map(ReplyBody::Whole).map_err(refusal);
     }
-    if is_judged && let Err(fault) = flow.look_ahead().await {
+    if is_judged && let Some(Err(fault)) = first_bytes(&mut flow).await {
         gate.exchange.note_body(Direction::Response, flow.report());
         return Err(refusal(fault));
     }
     Ok(ReplyBody::Flow(Box::new(flow)))
+}
+
+/// Longest wait for the first line or event of an endless body before its head leaves without it. An upstream that says
+/// something at once can still be refused with a proper answer; a client of a quiet one learns that it is connected.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// `None`: nothing has come yet, and the client should not wait for it.
+async fn first_bytes(flow: &mut Flow<reqwest::Body>) -> Option<Result<(), super::body::Fault>> {
+    if flow.is_endless() {
+        tokio::time::timeout(PATIENCE, flow.look_ahead()).await.ok()
+    } else {
+        Some(flow.look_ahead().await)
+    }
 }
 
 /// What the sender says of its body. SECURITY: taken before any rule about fields has run, so that no rule can make a coded
@@ -148,6 +162,15 @@ impl Labels {
     fn kind(&self, start: &[u8]) -> Kind {
         let bytes = HeaderValue::as_bytes;
         Kind::of(self.types.iter().map(bytes), self.codings.iter().map(bytes), start)
+    }
+
+    /// For a row of documents that may go on for ever: what it is, before anything of it has come.
+    fn endless(&self) -> Option<Format> {
+        let bytes = HeaderValue::as_bytes;
+        match Kind::labelled(self.types.iter().map(bytes), self.codings.iter().map(bytes)) {
+            Kind::Known(format) if format.is_endless() => Some(format),
+            Kind::Known(_) | Kind::Empty | Kind::Unsupported(_) => None,
+        }
     }
 }
 
@@ -174,29 +197,46 @@ where
     }
     let limits = gate.exchange.worker.limits.clone();
     let hold = if plan.may_block_body() { gate.body_limit() } else { limits.buffer };
+    let filter = |gate: &Gate<'_>, format| {
+        // What cannot be judged in parts must be held whole: an event, a field of a form.
+        let hold = if matches!(format, Format::Events | Format::Form) { gate.body_limit() } else { hold };
+        Some(BodyFilter::new(plan, format, limits.json, hold))
+    };
+    // A body that says how long it is will not keep anybody waiting.
+    let is_short = body.size_hint().exact().is_some_and(|length| length <= hold as u64);
+    if let Some(format) = labels.endless().filter(|_| !is_short) {
+        return Ok(JudgedBody::Flow(Flow::new(Bytes::new(), body, filter(gate, format), bounds)));
+    }
     let (start, rest) = match begin(body, hold, bounds).await.map_err(super::body::Fault::into_refusal)? {
         Begun::Whole(bytes) => (bytes, None),
         Begun::Part(bytes, rest) => (bytes, Some(rest)),
     };
-    let readable = match labels.kind(&start) {
+    let trouble = match labels.kind(&start) {
         Kind::Empty => return Ok(JudgedBody::Whole(start)),
-        Kind::Json => true,
-        Kind::Unsupported(reason) => {
+        Kind::Known(format) => plan.trouble_with(format).map_or(Ok(format), Err),
+        Kind::Unsupported(reason) => Err(reason),
+    };
+    let format = match trouble {
+        Ok(format) => Some(format),
+        Err(reason) => {
             gate.decide(plan, Failure::Unsupported, reason)?;
-            false
+            None
         }
     };
     let Some(rest) = rest else {
         gate.exchange.count_body(bounds.direction, start.len());
-        return if readable { gate.whole(plan, start).map(JudgedBody::Whole) } else { Ok(JudgedBody::Whole(start)) };
+        return Ok(JudgedBody::Whole(match format {
+            Some(format) => gate.whole(plan, format, start)?,
+            None => start,
+        }));
     };
-    let filter = if !readable {
-        None
-    } else if plan.may_block_body() {
-        gate.decide(plan, Failure::Oversize, "the body is larger than what may be held (`limits.body`)")?;
-        None
-    } else {
-        Some((Arc::clone(plan), BodyFilter::new(plan, limits.json)))
+    let filter = match format {
+        None => None,
+        Some(_) if plan.may_block_body() => {
+            gate.decide(plan, Failure::Oversize, "the body is larger than what may be held (`limits.body`)")?;
+            None
+        }
+        Some(format) => filter(gate, format),
     };
     Ok(JudgedBody::Flow(Flow::new(start, rest, filter, bounds)))
 }
@@ -235,9 +275,12 @@ impl Gate<'_> {
     }
 
     /// A body that is wholly here.
-    fn whole(&mut self, plan: &Arc<Plan>, body: Bytes) -> Result<Bytes, Refusal> {
-        let (result, judge) = BodyFilter::whole(plan, self.exchange.worker.limits.json, &body);
+    fn whole(&mut self, plan: &Arc<Plan>, format: Format, body: Bytes) -> Result<Bytes, Refusal> {
+        let (result, judge) = BodyFilter::whole(plan, format, self.exchange.worker.limits.json, &body);
         let verdict = judge.verdict();
+        for (failure, what) in judge.passed() {
+            self.exchange.note_uninspected(self.direction, *failure, what, OnFailure::Pass);
+        }
         // What was found before the body turned out unreadable was not acted upon: the body passes untouched or not at all.
         if !matches!(result, Err(BodyFault::Unreadable { .. })) {
             self.findings.append(judge.into_findings());

@@ -41,6 +41,12 @@ impl Context {
         }
     }
 
+    /// The same for a key, which is not the value that its object's key names.
+    #[must_use]
+    pub fn of_key(self) -> Self {
+        Self { speaks_for: self.speaks_for.without(lexicon::whole()), ..self }
+    }
+
     /// The entities that the key path names.
     pub(super) const fn speaks_for(self) -> EntitySet {
         self.speaks_for

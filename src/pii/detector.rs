@@ -31,6 +31,12 @@ pub struct Match {
 pub const LOOK_BEHIND: usize = 256;
 const _: () = assert!(LOOK_BEHIND > LEFT_WORDS);
 
+/// Shorter texts that hold neither a digit nor `@` nor anything beyond ASCII hold no match, unless their key path alone
+/// tells what they are ([`Detector::takes_whole`]).
+pub const SHORTEST_TOKEN: usize = 16;
+/// Numbers of fewer digits hold no match, with the same exception.
+pub const SHORTEST_NUMBER: usize = 7;
+
 /// How far from its end a text can be undecided: the longest token and its signature.
 pub const LOOK_AHEAD: usize = 16 * 1024;
 
@@ -127,6 +133,11 @@ impl Detector {
             }
             Reader::Any(_) => {}
         }
+    }
+
+    /// Whether any entity is recognised by its key path alone.
+    pub fn reads_wholes(&self) -> bool {
+        !self.wholes.is_empty()
     }
 
     /// Whether a value under this key path must be shown to [`Self::find`] even if it holds no digit, no `@` and nothing

@@ -3,11 +3,14 @@
 //!
 //! In reading order: `entity` is the vocabulary; `entities/` holds one file per entity (or close family) and the one
 //! table that lists them; `evidence` is what an entity's reader may answer; `number` cuts digits with separators into
-//! candidates; `words`, `lexicon`, `key` and `context` weigh the words of the key path and to the left; `fold` makes other scripts and
-//! percent-encoding look like plain text; `detector` is a set of entities made ready and `scan` runs
-//! it over a value, with `prefix` for fixed beginnings;
+//! candidates, `code` does so with letters among them; `checksum` holds the schemes that several share; `words`, `lexicon`,
+//! `key` and `context` weigh the words of the key path and to the left; `fold` makes other scripts and percent-encoding look
+//! like plain text; `detector` is a set of entities made ready and `scan` runs it over a value, with `prefix` for fixed
+//! beginnings;
 //! `overlap` settles who wins where two of them found something.
 
+mod checksum;
+mod code;
 pub mod context;
 pub mod detector;
 pub mod entities;

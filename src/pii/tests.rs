@@ -1,6 +1,7 @@
 //! The detector as a whole: context, numbers, windows, hostile input. `corpus` scores it on labelled documents.
 
 mod corpus;
+mod vectors;
 
 use super::*;
 use entities::ids;
@@ -55,7 +56,7 @@ fn containers_speak_for_what_is_in_them() {
 fn the_nearest_word_decides() {
     check("", "order 5551234567, phone 6179530389", &["phone 6179530389"]);
     check("", "phone? order 6179530389", &[]);
-    check("", "phone: +44 121 230 6000 NHS no: 6092335476", &["phone +44 121 230 6000"]);
+    check("", "phone: +44 121 230 6000 NHS no: 6092335476", &["phone +44 121 230 6000", "uk_nhs 6092335476"]);
     check("", "SSN 123-45-6789 on file, other 057063715", &["us_ssn 123-45-6789"]);
     check(
         "note",
@@ -192,6 +193,32 @@ proptest::proptest! {
         for one in &found {
             proptest::prop_assert!(one.start >= end && one.end > one.start && text.get(one.start..one.end).is_some());
             end = one.end;
+        }
+    }
+}
+
+/// Contexts that speak for each entity in turn, and for none.
+fn contexts() -> Vec<Context> {
+    let keys = ids().filter_map(|(_, entity)| entity.keys.split(", ").next());
+    keys.map(str::trim).chain([""]).map(|key| Context::default().under(key)).collect()
+}
+
+proptest::proptest! {
+    #![proptest_config(crate::properties::cases(400))]
+
+    #[test]
+    fn what_a_glance_passes_by_holds_nothing(text in "[a-zA-Z \\[\\]^_`{|}~]{0,15}", number in "[0-9]{1,6}") {
+        static ALL: LazyLock<(Detector, Vec<Context>)> = LazyLock::new(|| (Detector::new(all()), contexts()));
+        let (detector, contexts) = &*ALL;
+        let mut found = Vec::new();
+        for context in contexts {
+            if detector.takes_whole(*context) {
+                continue;
+            }
+            detector.find(&text, *context, &mut found);
+            proptest::prop_assert!(found.is_empty(), "{:?} in `{}`", found, text);
+            detector.find_in_number(&number, *context, &mut found);
+            proptest::prop_assert!(found.is_empty(), "{:?} in `{}`", found, number);
         }
     }
 }

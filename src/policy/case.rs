@@ -40,6 +40,8 @@ pub(super) struct Judging {
     /// What `replace`, `set` and `rename` put where only text can stand.
     pub(super) plain: Box<str>,
     pub(super) group: Group,
+    /// Whether it looks at the JSON in selected strings.
+    pub(super) parses: bool,
 }
 
 impl Judging {
@@ -47,7 +49,8 @@ impl Judging {
         self.group == Group::ENFORCED
     }
 
-    /// Whether it looks at what lies below a selected container: a shadow rule's claims do, whatever it does.
+    /// Whether it looks at what lies below a selected container, or in a selected string: a shadow rule's claims do, whatever
+    /// it does.
     pub(super) fn reaches_down(&self) -> bool {
         match self.deed {
             _ if self.look != Look::Value => true,

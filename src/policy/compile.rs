@@ -8,7 +8,8 @@ use super::plan::{BodyPlan, Facts, HeadPlan, Plan, PlanEntry};
 use super::{Direction, Mode, Rule, Target, Within};
 use crate::actions::{Action, Redact, plain_text, push_json_string};
 use crate::content::json::selector::{Program, ProgramEntry, Purpose, Selector};
-use crate::pii::{Confidence, Detector, EntitySet};
+use crate::content::json::{Glance, tells};
+use crate::pii::{Confidence, Detector, EntitySet, detector};
 
 impl Plan {
     /// Compiles the rules of all policies of a route, in order, for one direction. At most 65,535 rules.
@@ -44,17 +45,25 @@ impl Plan {
             }
             if rule.target.reads_body() {
                 facts.reads_body = true;
-                facts.reaches_down |= judging.get(usize::from(n)).is_some_and(Judging::reaches_down);
+                facts.opens_strings |= judging.get(usize::from(n)).is_some_and(|rule| rule.parses);
                 facts.acts_on_body |= rule.mode == Mode::Enforce;
+                facts.selects |= rule.mode == Mode::Enforce && rule.target.selects();
                 facts.may_block_body |= rule.mode == Mode::Enforce && matches!(rule.action, Action::Block(_));
             }
         }
         let key_marks = key_marks(&judging, &selected.detect);
+        // A key that could equal an edited one must be looked at. Most such keys tell by themselves: `***`, `[REDACTED:…`.
+        let keys = key_marks.iter().flatten().any(|mark| !tells(mark.as_bytes()));
+        let everywhere = makers.lens(&body);
+        let wholes = [&everywhere.enforced, &everywhere.shadow].into_iter().flatten().any(|it| it.reads_wholes());
+        let glance =
+            Glance { length: detector::SHORTEST_TOKEN, number: detector::SHORTEST_NUMBER, keys: keys || wholes };
         Self {
             direction,
             program: Arc::new(program),
             entries,
-            body: BodyPlan { everywhere: makers.lens(&body), selected: makers.lens(&selected), key_marks },
+            body: BodyPlan { everywhere, selected: makers.lens(&selected), key_marks, glance },
+            form: makers.head(body),
             query: makers.head(query),
             path: makers.head(path),
             headers: makers.head(headers),
@@ -109,7 +118,10 @@ fn judging(rule: &Rule, shadows: &mut Vec<Arc<str>>) -> Judging {
             Box::default()
         }
     };
-    Judging { look, deed, action, plain, group }
+    // SECURITY: `rules` refuses the others; should one come through, the string as a whole is hidden.
+    let parses =
+        rule.parse && (is_detect || !matches!(deed, Deed::Whole | Deed::Rename)) && rule.target.selects_in_body();
+    Judging { look, deed, action, plain, group, parses }
 }
 
 fn compile_program(rules: &[Rule]) -> (Program, Vec<PlanEntry>) {
@@ -136,7 +148,10 @@ fn compile_program(rules: &[Rule]) -> (Program, Vec<PlanEntry>) {
                 }
             }
             // A shadow policy renames nothing, so nothing can collide.
-            (Target::Select(selectors), Action::Rename(name)) if rule.mode == Mode::Enforce => {
+            (Target::Select(selectors), Action::Rename(_)) if rule.mode == Mode::Shadow => {
+                add(n, Purpose::Key, selectors, None);
+            }
+            (Target::Select(selectors), Action::Rename(name)) => {
                 add(n, Purpose::RenameTo(name.to_string()), selectors, None);
             }
             (Target::Select(selectors) | Target::Detect { within: Within::Select(selectors), .. }, _) => {
@@ -155,7 +170,7 @@ fn key_marks(judging: &[Judging], detect: &[u16]) -> Option<Vec<Box<str>>> {
     for rule in detect.iter().filter_map(|n| judging.get(usize::from(*n))).filter(|rule| rule.is_enforced()) {
         match &rule.action {
             Action::Mask(mask) => marks.push(mask.with.to_string().into()),
-            Action::Redact(redact) => marks.push(redact.with.clone().unwrap_or_else(|| "[REDACTED".into())),
+            Action::Redact(redact) => marks.push(redact.with.clone().unwrap_or_else(|| "[REDACTED:".into())),
             Action::Replace(_) => marks.push(rule.plain.clone()),
             Action::Allow | Action::Log | Action::Block(_) | Action::Remove | Action::Rename(_) | Action::Set(_) => {}
         }

@@ -14,8 +14,8 @@ pub struct Finding {
     pub rule: u16,
     /// Which entity, for detectors.
     pub entity: Option<EntityId>,
-    /// Where: a templated key path `$.users[*].email`, `query.name`, `header.name`, `path[n]`. Names in which something is
-    /// recognised are shown as `[entity]`.
+    /// Where: a templated key path `$.users[*].email`, `query.name`, `form.name`, `header.name`, `path[n]`; `$` for
+    /// text. Names in which something is recognised are shown as `[entity]`.
     pub place: String,
     /// How many values.
     pub count: u64,
@@ -61,6 +61,15 @@ impl Findings {
         }
     }
 
+    /// Without what rules found that are not wanted.
+    pub(super) fn without(mut self, unwanted: impl Fn(u16) -> bool) -> Self {
+        let wanted: Vec<bool> = self.list.iter().map(|finding| !unwanted(finding.rule)).collect();
+        let (mut of_list, mut of_hashes) = (wanted.iter(), wanted.iter());
+        self.list.retain(|_| of_list.next().copied().unwrap_or_default());
+        self.hashes.retain(|_| of_hashes.next().copied().unwrap_or_default());
+        self
+    }
+
     /// One value was found. The place is rendered only when it is new.
     pub(super) fn record(&mut self, rule: u16, entity: Option<EntityId>, spot: &Spot<'_>, least: Confidence) {
         let hash = spot.hash();
@@ -89,7 +98,9 @@ impl Findings {
             self.hashes.get(at) == Some(&hash)
                 && self.list.get(at).is_some_and(|finding| finding.rule == rule && finding.entity == entity)
         };
-        if is_it(self.last) { Some(self.last) } else { (0..self.list.len()).find(|at| is_it(*at)) }
+        // In an array of records the next place is the one that came next the last time.
+        let length = self.list.len();
+        (self.last..length).chain(0..self.last.min(length)).find(|at| is_it(*at))
     }
 }
 

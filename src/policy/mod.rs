@@ -129,6 +129,8 @@ pub struct Rule {
     pub on_failure: FailurePolicy,
     /// Where it looks.
     pub target: Target,
+    /// Whether it looks at the JSON in the strings that it selects, as if the document stood there.
+    pub parse: bool,
     /// What it does there.
     pub action: Action,
 }

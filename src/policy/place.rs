@@ -1,16 +1,20 @@
-//! Where something was found, in words that may be stored: `$.users[*].email`, `query.name`, `header.name`, `path[n]`.
+//! Where something was found, in words that may be stored: `$.users[*].email`, `query.name`, `form.name`, `header.name`,
+//! `path[n]`.
 //!
 //! SECURITY: keys and names are written by clients and upstreams and may be personal data themselves. A name in which
 //! any entity is recognised is shown as `[entity]`, a long one is cut, for every rule.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher as _, Hash, Hasher};
 use std::sync::LazyLock;
 
 use crate::content::json::{Path, Segment};
-use crate::pii::detector::{named, names};
+use crate::pii::detector::{SHORTEST_TOKEN, named, names};
 use crate::pii::{Confidence, Context, Detector, EntitySet, Match};
+
+// SECURITY: keyed at random, or keys could be made whose places are counted as one.
+static HASHES: LazyLock<foldhash::fast::RandomState> = LazyLock::new(foldhash::fast::RandomState::default);
 
 /// Characters of a key or name that are shown.
 const NAME_SHOWN: usize = 64;
@@ -31,6 +35,8 @@ pub(super) enum Place<'a> {
     Missing(&'a Path, &'a str),
     /// A query parameter.
     Query(&'a str),
+    /// A field of a form.
+    Form(&'a str),
     /// A header field.
     Header(&'a str),
     /// A path segment, from 0.
@@ -53,7 +59,7 @@ impl<'a> Spot<'a> {
     /// The same for places that render alike (up to cut names), so that they are counted together.
     pub(super) fn hash(&self) -> u64 {
         self.hash.get().unwrap_or_else(|| {
-            let mut hasher = DefaultHasher::new();
+            let mut hasher = HASHES.build_hasher();
             match self.place {
                 Place::Json(path) => hash_path(path, &mut hasher),
                 Place::Missing(path, name) => {
@@ -63,6 +69,7 @@ impl<'a> Spot<'a> {
                 Place::Query(name) => (1_u8, name).hash(&mut hasher),
                 Place::Header(name) => (2_u8, name).hash(&mut hasher),
                 Place::Segment(n) => (3_u8, n).hash(&mut hasher),
+                Place::Form(name) => (4_u8, name).hash(&mut hasher),
             }
             let hash = hasher.finish();
             self.hash.set(Some(hash));
@@ -72,17 +79,19 @@ impl<'a> Spot<'a> {
 
     /// The words. `least`: the confidence from which a name counts as recognised.
     pub(super) fn render(&self, least: Confidence) -> String {
-        let mut out = String::new();
+        let mut out = String::with_capacity(48);
         match self.place {
-            Place::Json(path) => {
-                render_path(path, least, &mut out);
-            }
+            Place::Json(path) => render_path(path, least, &mut out),
             Place::Missing(path, name) => {
-                let context = render_path(path, least, &mut out);
-                push_member(name, context, least, &mut out);
+                render_path(path, least, &mut out);
+                push_member(name, || context_of(path, path.depth()), least, &mut out);
             }
             Place::Query(name) => {
                 out.push_str("query.");
+                push_name(name, Context::default(), least, &mut out);
+            }
+            Place::Form(name) => {
+                out.push_str("form.");
                 push_name(name, Context::default(), least, &mut out);
             }
             Place::Header(name) => {
@@ -98,7 +107,7 @@ impl<'a> Spot<'a> {
     }
 }
 
-fn hash_path(path: &Path, hasher: &mut DefaultHasher) {
+fn hash_path(path: &Path, hasher: &mut impl Hasher) {
     for segment in path.segments() {
         match segment {
             Segment::Name(name) => name.hash(hasher),
@@ -107,32 +116,42 @@ fn hash_path(path: &Path, hasher: &mut DefaultHasher) {
     }
 }
 
-fn render_path(path: &Path, least: Confidence, out: &mut String) -> Context {
+fn render_path(path: &Path, least: Confidence, out: &mut String) {
     out.push('$');
-    let mut context = Context::default();
-    for segment in path.segments() {
+    for (depth, segment) in path.segments().enumerate() {
         if out.len() > PLACE_SHOWN {
             out.push('…');
             break;
         }
         match segment {
             Segment::Index(_) => out.push_str("[*]"),
-            Segment::Name(name) => {
-                push_member(name, context, least, out);
-                context = context.under(name);
-            }
+            Segment::Name(name) => push_member(name, || context_of(path, depth), least, out),
         }
     }
-    context
 }
 
-fn push_member(name: &str, context: Context, least: Confidence, out: &mut String) {
+/// The context of what lies so deep.
+fn context_of(path: &Path, depth: usize) -> Context {
+    path.segments().take(depth).fold(Context::default(), |above, segment| match segment {
+        Segment::Name(name) => above.under(name),
+        Segment::Index(_) => above,
+    })
+}
+
+fn push_member(name: &str, context: impl FnOnce() -> Context, least: Confidence, out: &mut String) {
+    // PERF: most names are short words, in which nothing is to be recognised and nothing to be escaped.
+    if (1..SHORTEST_TOKEN).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+    {
+        out.push('.');
+        out.push_str(name);
+        return;
+    }
     let mut chars = name.chars();
     let plain = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
         && chars.all(|c| c.is_alphanumeric() || c == '_')
         && name.len() <= NAME_SHOWN;
     let mut shown = String::new();
-    push_name(name, context, least, &mut shown);
+    push_name(name, context(), least, &mut shown);
     if plain || shown.starts_with('[') {
         out.push('.');
         out.push_str(&shown);
@@ -165,6 +184,7 @@ fn push_name(name: &str, context: Context, least: Confidence, out: &mut String) 
 }
 
 fn recognised(name: &str, context: Context, least: Confidence) -> Option<Match> {
+    let context = context.of_key();
     let mut found = Vec::new();
     EVERY_ENTITY.find(name, context, &mut found);
     // A key such as `41111111` may be digits only: a number to the one who reads numbers, too.
@@ -199,6 +219,7 @@ mod tests {
         check(Place::Json(&path(&["users", "#", "first name"])), "$.users[*]['first name']");
         check(Place::Missing(&path(&["a"]), "b"), "$.a.b");
         check(Place::Query("q"), "query.q");
+        check(Place::Form("q"), "form.q");
         check(Place::Header("x-id"), "header.x-id");
         check(Place::Segment(2), "path[2]");
     }

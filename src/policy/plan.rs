@@ -7,9 +7,10 @@ use super::case::{Judging, Lens};
 use super::name::NamePattern;
 use super::{Direction, Failure, Mode, OnFailure, Rule, Target, Verdict, Within};
 use crate::actions::Action;
-use crate::content::json::EntryId;
 use crate::content::json::selector::Program;
-use crate::pii::Confidence;
+use crate::content::json::{EntryId, Glance};
+use crate::content::kind::Format;
+use crate::pii::{Confidence, Context};
 
 /// A ruleset's part for one route and direction.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct Plan {
     pub(super) program: Arc<Program>,
     pub(super) entries: Vec<PlanEntry>,
     pub(super) body: BodyPlan,
+    /// What `body` does everywhere, for the pairs of a form.
+    pub(super) form: HeadPlan,
     pub(super) query: HeadPlan,
     pub(super) path: HeadPlan,
     pub(super) headers: HeadPlan,
@@ -34,7 +37,9 @@ pub(super) struct Facts {
     pub(super) reads_body: bool,
     pub(super) acts_on_body: bool,
     pub(super) may_block_body: bool,
-    pub(super) reaches_down: bool,
+    /// Whether an enforced rule has selectors.
+    pub(super) selects: bool,
+    pub(super) opens_strings: bool,
 }
 
 /// What stands behind an entry of the JSON program.
@@ -47,7 +52,7 @@ pub(super) struct PlanEntry {
 }
 
 /// How bodies are looked at.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct BodyPlan {
     /// The detector rules that look everywhere.
     pub(super) everywhere: Lens,
@@ -55,6 +60,8 @@ pub(super) struct BodyPlan {
     pub(super) selected: Lens,
     /// What a key must hold to be able to look like an edited key; `None`: no key is ever edited by a detector.
     pub(super) key_marks: Option<Vec<Box<str>>>,
+    /// What is worth a closer look.
+    pub(super) glance: Glance,
 }
 
 /// How query parameters, path segments or header fields are looked at.
@@ -103,9 +110,14 @@ impl Plan {
         !self.body.everywhere.seen.is_empty()
     }
 
-    /// Whether rules without a detector look at the body: they can run on JSON only.
-    pub fn needs_structure(&self) -> bool {
-        !self.entries.is_empty()
+    /// Why its enforced rules cannot all run on a body of this format; `None`: they can. Where there are no fields, selectors
+    /// have nothing to select from.
+    pub fn trouble_with(&self, format: Format) -> Option<&'static str> {
+        match format {
+            Format::Json | Format::Lines | Format::Records | Format::Events => None,
+            Format::Text => self.facts.selects.then_some("text under rules with selectors"),
+            Format::Form => self.facts.selects.then_some("form under rules with selectors"),
+        }
     }
 
     /// Whether any rule looks at the query.
@@ -167,9 +179,20 @@ impl Plan {
         self.body.selected.enforced.is_some() || self.body.selected.shadow.is_some()
     }
 
-    /// Whether a rule looks at nodes that no entry of the program hits.
-    pub(super) fn reaches_down(&self) -> bool {
-        self.facts.reaches_down
+    /// Which keys and values that no rule selects are worth judging. `None`: none is.
+    pub(super) fn glance(&self) -> Option<Glance> {
+        self.wants_every_value().then_some(self.body.glance)
+    }
+
+    /// Whether a detector that looks everywhere recognises some value by this key path alone.
+    pub(super) fn takes_whole(&self, context: Context) -> bool {
+        let Lens { enforced, shadow, .. } = &self.body.everywhere;
+        [enforced, shadow].into_iter().flatten().any(|detector| detector.takes_whole(context))
+    }
+
+    /// Whether a rule looks at the JSON in selected strings.
+    pub(super) fn opens_strings(&self) -> bool {
+        self.facts.opens_strings
     }
 
     /// Whether a key could equal one that a detector rule edits.
@@ -196,6 +219,22 @@ impl Plan {
 }
 
 impl Target {
+    /// Whether it names fields of the body.
+    pub(super) fn selects(&self) -> bool {
+        match self {
+            Self::Select(_) | Self::KeepOnly(_) | Self::Detect { within: Within::Select(_), .. } => true,
+            Self::Query(_) | Self::Headers(_) | Self::Detect { .. } => false,
+        }
+    }
+
+    /// Whether it names body fields to look at.
+    pub(super) fn selects_in_body(&self) -> bool {
+        match self {
+            Self::Select(_) | Self::Detect { within: Within::Select(_), .. } => true,
+            Self::KeepOnly(_) | Self::Query(_) | Self::Headers(_) | Self::Detect { .. } => false,
+        }
+    }
+
     /// Whether it is about the body.
     pub(super) fn reads_body(&self) -> bool {
         match self {

@@ -110,6 +110,11 @@ impl Bench {
         if self.spans.is_empty() { Outcome::Keep } else { Outcome::Spans }
     }
 
+    /// Whether an enforced rule claimed anything of the value that was judged last.
+    pub(super) fn is_claimed(&self) -> bool {
+        self.is_touched(Group::ENFORCED)
+    }
+
     /// A rule about the value as such. Answers whether the message must stop.
     fn by_value(&mut self, case: &Case<'_>, seen: Seen, rule: &Judging, findings: &mut Findings) -> bool {
         let is_key = matches!(case.subject, Subject::Key(_));

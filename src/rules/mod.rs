@@ -52,6 +52,26 @@ pub fn load(source: &Source) -> Result<Ruleset, Vec<Problem>> {
     attempt.ruleset.ok_or(attempt.problems)
 }
 
+impl Ruleset {
+    /// The route with this name; otherwise what to say to somebody who meant another one.
+    pub fn route(&self, name: &str) -> Result<&Route, String> {
+        self.routes.iter().find(|route| *route.name == *name).ok_or_else(|| {
+            let names: Vec<&str> = self.routes.iter().map(|route| &*route.name).collect();
+            let guess = suggest::closest(name, names.iter().copied());
+            let guess = guess.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+            let listed: Vec<String> = names.iter().take(LISTED_ROUTES).map(|name| format!("`{name}`")).collect();
+            let more = match names.len().saturating_sub(LISTED_ROUTES) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("there is no route {}: {guess}the routes are {}{more}", problem::quote(name), listed.join(", "))
+        })
+    }
+}
+
+/// More names than this are not read by anybody.
+const LISTED_ROUTES: usize = 40;
+
 /// A rule file that is part of a ruleset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleFile {

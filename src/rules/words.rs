@@ -61,9 +61,23 @@ pub(super) const POLICY: Scope =
 pub(super) const ON_FAILURE: Scope =
     scope("`on_failure`", &["malformed", "oversize", "unsupported"]).later(&["condition"]);
 
-pub(super) const RULE: Scope =
-    scope("a rule", &["id", "select", "query", "headers", "detect", "keep_only", "in", "min_confidence", "action"])
-        .later(&["when", "parse", "fold_case", "except", "consumers"]);
+pub(super) const RULE: Scope = scope(
+    "a rule",
+    &[
+        "id",
+        "select",
+        "query",
+        "headers",
+        "detect",
+        "keep_only",
+        "fold_case",
+        "parse",
+        "in",
+        "min_confidence",
+        "action",
+    ],
+)
+.later(&["when", "except", "consumers"]);
 pub(super) const PLACE: Scope = scope("a place of `in`", &["headers"]);
 
 pub(super) const ACTION: Scope =

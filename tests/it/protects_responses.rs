@@ -38,6 +38,25 @@ fn keys_are_compared_decoded() {
 }
 
 #[test]
+fn keys_can_be_compared_whatever_their_case() {
+    let body = r#"{"Ssn":"1","SSN":"2","\uff33\uff33\uff2e":"3","ssn2":"4"}"#;
+    check("- {select: $.ssn, fold_case: true, action: remove}", body, r#"{"ssn2":"4"}"#);
+    check("- {select: $.ssn, action: remove}", body, body);
+}
+
+#[test]
+fn json_in_strings_is_protected() {
+    const BODY: &str = r#"{"events":[{"payload":"{\"to\":\"jane.doe@example.com\",\"\u006eote\":\"a\\/b\",\"n\":1.10}"},{"payload":"[]"}]}"#;
+    let rule = r#"- {select: "$.events[*].payload", parse: json, detect: [email], action: redact}"#;
+    check(rule, BODY, &BODY.replace("jane.doe@example.com", "[REDACTED:email]"));
+    let upstream = Upstream::json(r#"{"events":[{"payload":"nothing of that kind"}]}"#);
+    let gateway = Gateway::start(&response_rules(&upstream, rule));
+    let reply = get(gateway.address, "/");
+    assert_eq!(reply.status, 502);
+    assert!(reply.text().contains("malformed") && !reply.text().contains("of that kind"), "{}", reply.text());
+}
+
+#[test]
 fn every_status_is_protected() {
     let upstream = Upstream::new(|_| {
         Answer::Keep(

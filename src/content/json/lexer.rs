@@ -54,9 +54,9 @@ pub(super) fn is_number(bytes: &[u8]) -> bool {
     }
 }
 
-/// Skips a number without exponent from `at`. `None` where it is anything else, or could go on beyond the bytes.
+/// Where the number at `at` ends, and whether it has an exponent. `None`: it is anything else, or could go on beyond the bytes.
 #[inline]
-pub(super) fn plain_number_end(bytes: &[u8], at: usize) -> Option<usize> {
+pub(super) fn whole_number(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     let rest = bytes.get(at..)?;
     let digits = rest.strip_prefix(b"-").unwrap_or(rest);
     let mut rest = match digits.split_first()? {
@@ -67,7 +67,13 @@ pub(super) fn plain_number_end(bytes: &[u8], at: usize) -> Option<usize> {
     if let Some(fraction) = rest.strip_prefix(b".") {
         rest = some_digits(fraction)?;
     }
-    (!is_numeric(*rest.first()?)).then_some(bytes.len() - rest.len())
+    let has_exponent = matches!(rest.first(), Some(b'e' | b'E'));
+    if has_exponent {
+        let exponent = rest.get(1..)?;
+        let digits = exponent.strip_prefix(b"+").or_else(|| exponent.strip_prefix(b"-")).unwrap_or(exponent);
+        rest = some_digits(digits)?;
+    }
+    (!is_numeric(*rest.first()?)).then_some((bytes.len() - rest.len(), has_exponent))
 }
 
 fn after_digits(bytes: &[u8]) -> &[u8] {
@@ -106,13 +112,24 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_number_is_a_number_that_ends_here() {
-        for good in ["0,", "-0]", "10}", "1.10 ", "-12.5x"] {
-            assert_eq!(plain_number_end(good.as_bytes(), 0), Some(good.len() - 1), "{good}");
+    fn a_whole_number_ends_before_something_else() {
+        for (good, has_exponent) in [
+            ("0,", false),
+            ("-0]", false),
+            ("10}", false),
+            ("1.10 ", false),
+            ("-12.5x", false),
+            ("1e5,", true),
+            ("1.5E-07,", true),
+        ] {
+            assert_eq!(whole_number(good.as_bytes(), 0), Some((good.len() - 1, has_exponent)), "{good}");
             assert!(is_number(&good.as_bytes()[..good.len() - 1]));
         }
-        for other in ["", "1", "-", "-,", "01,", "1.,", "1e5,", "1.5", "1.1.1,", "+1,", ".5,", "1-1,"] {
-            assert_eq!(plain_number_end(other.as_bytes(), 0), None, "{other}");
+        for other in [
+            "", "1", "-", "-,", "01,", "1.,", "1e,", "1e+,", "1.5", "1e5", "1.1.1,", "1e1.5,", "1e1e1,", "+1,", ".5,",
+            "1-1,",
+        ] {
+            assert_eq!(whole_number(other.as_bytes(), 0), None, "{other}");
         }
     }
 

@@ -4,14 +4,20 @@
 //! # What it takes for JSON
 //!
 //! RFC 8259, strictly: exactly one value, white space around it, nothing else. Where the RFC leaves a reader room, the engine
-//! decides for what every other reader understands the same way, because what was inspected must be what is read:
+//! decides for what every other reader understands the same way, because what was inspected must be what is read (each decision
+//! with examples: `rewriter/tests/syntax.txt`):
 //!
 //! - Numbers are copied as they are written, of any size and precision (up to [`Limits::token`]); none is ever computed.
 //! - Anything that is not UTF-8 is malformed wherever it stands: ISO 8859-1, UTF-16, overlong forms, encoded surrogates.
 //! - A byte order mark is malformed (RFC 8259 section 8.1 forbids writing one).
 //! - A lone surrogate escape is malformed, in keys and in values: readers differ in what they make of it.
-//! - `\u0000` and non-characters such as `\uffff` are ordinary characters.
-//! - Nesting is limited to [`Limits::depth`].
+//! - `\u0000` and non-characters such as `\uffff` are ordinary characters, and so are those that only some readers treat
+//!   otherwise (U+2028, U+FEFF inside of a string, DEL).
+//! - Keys are compared decoded and letter by letter: `"\u0061"` is `"a"`, `"A"` is not; nothing is normalised, and no name
+//!   (`__proto__`) is special.
+//! - White space is what the RFC lists and nothing more: no vertical tab, no form feed, no Unicode spaces, no comments.
+//! - Nesting is limited to [`Limits::depth`]; a key, a number, or white space held back at one place to [`Limits::token`],
+//!   a string only where its whole content is needed ([`Limits::value`]): more is [`Fault::Oversize`].
 //! - Duplicate keys pass, each occurrence judged on its own, unless a selector writes that name for a member of that very
 //!   object (or takes every member by a wildcard): then the body is malformed. Of the members that a wildcard takes, the first
 //!   65,536 over all open objects are remembered; a duplicate among later ones goes unreported, and both are judged all the
@@ -24,8 +30,9 @@ pub mod rewriter;
 pub mod selector;
 mod string;
 
+pub use block::tells;
 pub use path::{Path, Segment};
-pub use rewriter::{Rewriter, rewrite_whole};
+pub use rewriter::{Change, Rewriter, is_container, is_document, rewrite_inside, rewrite_whole};
 
 /// Which entry of a [`selector::Program`] a node was hit by: the entry's position in the list it was compiled from.
 /// Smaller comes first in rule order.
@@ -76,6 +83,8 @@ pub enum Edit {
     Splice,
     /// The body must not pass: stop reading.
     Stop,
+    /// What the string holds cannot be read: the body is faulty, at the string's place.
+    Fault(Fault),
 }
 
 /// What is to happen to a container, asked before its first child is read.
@@ -123,6 +132,29 @@ pub enum Long {
     Stop,
 }
 
+/// What a judge is shown of keys and values that no entry selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// Nothing.
+    Selected,
+    /// Keys and scalars at which a glance does not show that nothing is to be found; containers are not entered.
+    Promising(Glance),
+    /// Everything.
+    Everything,
+}
+
+/// Which keys and scalars are worth a closer look. Where [`tells`] says that a text holds no byte that tells something, only
+/// its length counts; `true`, `false` and `null` are never worth it. More may be shown than that, never less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Glance {
+    /// Strings and keys of at least so many bytes are, whatever they hold.
+    pub length: usize,
+    /// Numbers of at least so many bytes are, and those with an exponent.
+    pub number: usize,
+    /// For other keys, [`Judge::key_matters`] is asked.
+    pub keys: bool,
+}
+
 /// Buffers the judge answers through; cleared by the engine before each call, reused for the whole body.
 #[derive(Debug, Default)]
 pub struct Edits {
@@ -147,18 +179,26 @@ pub struct Splice {
 ///
 /// Order of calls: `key` before a member's value (path ends in the key); then `scalar`, or `enter` … children … `leave`.
 pub trait Judge {
-    /// Whether keys and scalars that no entry selects are to be shown too (detectors want them). Where they are not, what no
-    /// selector can reach is skipped at the speed of validation, `enter` and `leave` included. Constant over a body.
-    fn wants_everything(&self) -> bool {
+    /// What is shown of all that no entry selects. Constant over a body. What is not shown flows by at the speed of validation.
+    fn show(&self) -> Show {
+        Show::Everything
+    }
+    /// A member's key; `node.hits` are the entries that select its value and are about its key.
+    fn key(&mut self, node: Node<'_>, key: &str, edits: &mut Edits) -> KeyEdit;
+    /// Whether the value under a key, and everything in it, is to be shown although a glance at the key and at the value says no.
+    /// Asked where [`Glance::keys`] says so.
+    fn key_matters(&mut self, _key: &str) -> bool {
         true
     }
-    /// A member's key; `node.hits` are those of its value (keep-only hits excluded).
-    fn key(&mut self, node: Node<'_>, key: &str, edits: &mut Edits) -> KeyEdit;
     /// A value without children.
     fn scalar(&mut self, node: Node<'_>, value: Scalar<'_>, edits: &mut Edits) -> Edit;
-    /// A container begins.
+    /// A container begins. Called for those that some entry selects, and where everything is shown.
     fn enter(&mut self, node: Node<'_>, container: Container, edits: &mut Edits) -> Entry;
-    /// A container ends; `missing` are the *ensure* entries whose parent this is and whose member was not there. For each
+    /// Whether everything in the container that was just entered is to be shown, whatever [`Self::show`] says.
+    fn reaches_down(&self) -> bool {
+        false
+    }
+    /// A container ends that was entered, or that misses something; `missing` are the *ensure* entries whose parent this is and whose member was not there. For each
     /// that is to be added, append `"name":value` to [`Edits::json`], separated by commas.
     fn leave(&mut self, path: &Path, missing: &[EntryId], edits: &mut Edits);
     /// A string longer than the window.
@@ -207,4 +247,15 @@ pub enum Fault {
     },
     /// The judge said stop.
     Stopped,
+}
+
+impl Fault {
+    /// The same fault at another place.
+    pub(crate) fn moved(self, at: u64) -> Self {
+        match self {
+            Self::Malformed { what, .. } => Self::Malformed { at, what },
+            Self::Oversize { what, .. } => Self::Oversize { at, what },
+            Self::Stopped => Self::Stopped,
+        }
+    }
 }

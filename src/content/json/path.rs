@@ -1,21 +1,44 @@
 //! Where a node lies: a stack of steps that costs one copy of a key per member and is rendered only when someone asks.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The way from the root to a node. Kept up to date by the engine; rendered only when someone asks.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone)]
 pub struct Path {
     names: String,
     steps: Vec<Step>,
+    next: u64,
 }
 
 /// One step of a [`Path`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    /// A member name: where it starts in `names`.
-    Name(usize),
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    stamp: u64,
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum What {
+    /// A member name: from where to where in `names`.
+    Name(usize, usize),
     /// An element's index.
     Index(u64),
+}
+
+/// Steps that a path can have stamped before it would meet the stamps of another.
+const STAMPS: u64 = 1 << 40;
+
+impl Default for Path {
+    fn default() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        // PERF: room for most bodies at once; growing step by step costs more than all the copying.
+        Self {
+            names: String::with_capacity(64),
+            steps: Vec::with_capacity(8),
+            next: NEXT.fetch_add(STAMPS, Ordering::Relaxed),
+        }
+    }
 }
 
 /// One step of a [`Path`], as it is read.
@@ -38,45 +61,43 @@ impl Path {
         self.steps.len()
     }
 
-    fn segment(&self, i: usize) -> Segment<'_> {
-        match self.steps.get(i) {
-            Some(Step::Index(n)) => Segment::Index(*n),
-            Some(Step::Name(start)) => {
-                let end = self.steps.iter().skip(i + 1).find_map(|s| match s {
-                    Step::Name(at) => Some(*at),
-                    Step::Index(_) => None,
-                });
-                Segment::Name(self.names.get(*start..end.unwrap_or(self.names.len())).unwrap_or(""))
-            }
+    /// The step that leads to depth `i + 1`; an empty name where there is none.
+    pub fn segment(&self, i: usize) -> Segment<'_> {
+        match self.steps.get(i).map(|step| step.what) {
+            Some(What::Index(n)) => Segment::Index(n),
+            Some(What::Name(start, end)) => Segment::Name(self.names.get(start..end).unwrap_or("")),
             None => Segment::Name(""),
         }
+    }
+
+    /// A number that this very step has and no other, of this path or another: while it is the same, all steps up to it are.
+    pub fn stamp(&self, i: usize) -> Option<u64> {
+        self.steps.get(i).map(|step| step.stamp)
     }
 
     /// Goes down to a member.
     #[inline]
     pub fn push_name(&mut self, name: &str) {
-        self.steps.push(Step::Name(self.names.len()));
+        let start = self.names.len();
         self.names.push_str(name);
-    }
-
-    /// Goes aside to another member of the same object.
-    #[inline]
-    pub(super) fn rename_last(&mut self, name: &str) {
-        if let Some(Step::Name(start)) = self.steps.last() {
-            self.names.truncate(*start);
-            self.names.push_str(name);
-        }
+        self.push(What::Name(start, self.names.len()));
     }
 
     /// Goes down to an element.
     pub fn push_index(&mut self, index: u64) {
-        self.steps.push(Step::Index(index));
+        self.push(What::Index(index));
+    }
+
+    #[inline]
+    fn push(&mut self, what: What) {
+        self.steps.push(Step { stamp: self.next, what });
+        self.next += 1;
     }
 
     /// Goes back up one step.
     #[inline]
     pub fn pop(&mut self) {
-        if let Some(Step::Name(start)) = self.steps.pop() {
+        if let Some(Step { what: What::Name(start, _), .. }) = self.steps.pop() {
             self.names.truncate(start);
         }
     }

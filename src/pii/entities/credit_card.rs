@@ -1,6 +1,7 @@
 //! Payment card numbers: issuer ranges with their lengths, and the Luhn check digit.
 
 use super::Entity;
+use crate::pii::checksum::{is_one_digit, luhn};
 use crate::pii::evidence::{Evidence, Reader, lengths};
 use crate::pii::number::{Number, sep};
 
@@ -60,8 +61,7 @@ pub(super) const ENTITY: Entity = Entity {
 
 fn judge(number: &Number<'_>) -> Option<Evidence> {
     let grouping = grouping(number)?;
-    let is_one_digit = number.digits.windows(2).all(|pair| matches!(pair, [one, other] if one == other));
-    if number.plus || is_one_digit || !issues(number) || !luhn(number.digits) {
+    if number.plus || is_one_digit(number.digits) || !issues(number) || !luhn(number.digits) {
         return None;
     }
     Some(match (number.digits.len(), grouping) {
@@ -114,18 +114,4 @@ fn issues(number: &Number<'_>) -> bool {
         }
         _ => false,
     }
-}
-
-/// ISO/IEC 7812-1 annex B.
-fn luhn(digits: &[u8]) -> bool {
-    let sum: u32 = digits
-        .iter()
-        .rev()
-        .enumerate()
-        .map(|(place, digit)| {
-            let value = u32::from(digit - b'0') << (place & 1);
-            if value > 9 { value - 9 } else { value }
-        })
-        .sum();
-    sum.is_multiple_of(10)
 }

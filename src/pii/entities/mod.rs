@@ -1,14 +1,65 @@
 //! The table of entities: one line each. Names, groups, documentation and tests derive from it. What an entity looks like
 //! is known in its own file; in what order the scanner asks is known nowhere else.
 
+mod au_abn;
+mod au_medicare;
+mod au_tfn;
 mod aws_access_key_id;
+mod aws_secret_key;
+mod br_cpf;
+mod btc_address;
+mod ca_sin;
 mod credit_card;
+mod date_of_birth;
+mod de_id_card;
+mod de_social_security;
+mod de_tax_id;
+mod de_vat_id;
 mod email;
+mod es_nie;
+mod es_nif;
+mod eth_address;
+mod fi_hetu;
+mod fr_nir;
+mod github_token;
+mod google_api_key;
 mod iban;
+mod in_aadhaar;
+mod in_pan;
 mod ipv4;
+mod ipv6;
+mod it_fiscal_code;
+mod it_vat;
 mod jwt;
+mod kr_rrn;
+mod llm_api_key;
+mod mac;
+mod nl_bsn;
+mod password;
+mod person_name;
 mod phone;
+mod pl_pesel;
+mod postal_address;
+mod private_key;
+mod se_personnummer;
+mod sg_nric;
+mod slack_token;
+mod stripe_key;
+mod token;
+mod tr_tckn;
+mod uk_driving_licence;
+mod uk_nhs;
+mod uk_nino;
+mod uk_passport;
+mod url_credentials;
+mod us_aba_routing;
+mod us_driver_license;
+mod us_itin;
+mod us_mbi;
+mod us_npi;
+mod us_passport;
 mod us_ssn;
+mod za_id;
 
 use super::entity::{EntityId, EntitySet};
 use super::evidence::Reader;
@@ -45,6 +96,56 @@ pub static TABLE: &[&Entity] = &[
     &ipv4::ENTITY,
     &jwt::ENTITY,
     &aws_access_key_id::ENTITY,
+    &ipv6::ENTITY,
+    &mac::ENTITY,
+    &btc_address::ENTITY,
+    &eth_address::ENTITY,
+    &github_token::ENTITY,
+    &stripe_key::ENTITY,
+    &slack_token::ENTITY,
+    &google_api_key::ENTITY,
+    &llm_api_key::ENTITY,
+    &private_key::ENTITY,
+    &url_credentials::ENTITY,
+    &uk_nhs::ENTITY,
+    &us_npi::ENTITY,
+    &us_aba_routing::ENTITY,
+    &ca_sin::ENTITY,
+    &nl_bsn::ENTITY,
+    &au_tfn::ENTITY,
+    &au_abn::ENTITY,
+    &us_mbi::ENTITY,
+    &au_medicare::ENTITY,
+    &de_tax_id::ENTITY,
+    &de_social_security::ENTITY,
+    &it_vat::ENTITY,
+    &pl_pesel::ENTITY,
+    &br_cpf::ENTITY,
+    &tr_tckn::ENTITY,
+    &se_personnummer::ENTITY,
+    &za_id::ENTITY,
+    &in_aadhaar::ENTITY,
+    &uk_nino::ENTITY,
+    &in_pan::ENTITY,
+    &fr_nir::ENTITY,
+    &es_nif::ENTITY,
+    &es_nie::ENTITY,
+    &it_fiscal_code::ENTITY,
+    &fi_hetu::ENTITY,
+    &sg_nric::ENTITY,
+    &kr_rrn::ENTITY,
+    &uk_driving_licence::ENTITY,
+    &de_vat_id::ENTITY,
+    &us_itin::ENTITY,
+    &de_id_card::ENTITY,
+    &uk_passport::ENTITY,
+    &us_passport::ENTITY,
+    &us_driver_license::ENTITY,
+    &date_of_birth::ENTITY,
+    &aws_secret_key::ENTITY,
+    &password::ENTITY,
+    &postal_address::ENTITY,
+    &person_name::ENTITY,
 ];
 const _: () = assert!(TABLE.len() <= u128::BITS as usize, "an `EntitySet` holds no more");
 

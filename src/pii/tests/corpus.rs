@@ -102,6 +102,29 @@ fn find(detector: &Detector, text: &str, is_json: bool) -> Vec<Span> {
     walk.spans
 }
 
+/// Prints what is found, a line for each row: `{"line": 1, "findings": [{"entity", "start", "end"}]}`, for scoring elsewhere.
+#[test]
+#[ignore = "reads a corpus beside the checkout"]
+fn findings() {
+    let Some(rows) = rows(&corpus_path()) else {
+        println!("skipped: no corpus at `{}` (set PII_CORPUS)", corpus_path());
+        return;
+    };
+    let detector = Detector::new(all());
+    for (line, row) in (1..).zip(&rows) {
+        let found =
+            find(&detector, row["text"].as_str().unwrap(), row["template"].as_str().unwrap().starts_with("json"));
+        let found = found
+            .iter()
+            .map(|(start, end, entity)| serde_json::json!({ "entity": entity, "start": start, "end": end }));
+        println!("{}", serde_json::json!({ "line": line, "findings": found.collect::<Vec<_>>() }));
+    }
+}
+
+fn corpus_path() -> String {
+    std::env::var("PII_CORPUS").unwrap_or_else(|_| "../shared/cases/pii/corpus.jsonl.gz".into())
+}
+
 fn overlap(one: &Span, other: &Span) -> f64 {
     let inner = one.1.min(other.1).saturating_sub(one.0.max(other.0));
     inner as f64 / (one.1.max(other.1) - one.0.min(other.0)) as f64
@@ -123,9 +146,8 @@ pub(super) fn rows(path: &str) -> Option<Vec<Value>> {
 #[test]
 #[ignore = "reads a corpus beside the checkout"]
 fn score() {
-    let path = std::env::var("PII_CORPUS").unwrap_or_else(|_| "../shared/cases/pii/corpus.jsonl.gz".into());
-    let Some(rows) = rows(&path) else {
-        println!("skipped: no corpus at `{path}` (set PII_CORPUS)");
+    let Some(rows) = rows(&corpus_path()) else {
+        println!("skipped: no corpus at `{}` (set PII_CORPUS)", corpus_path());
         return;
     };
     let detector = Detector::new(all());

@@ -2,46 +2,100 @@
 
 use std::sync::Arc;
 
+use super::contexts::Contexts;
 use super::frames::Frames;
+use super::nested::Nest;
 use super::write;
 use crate::actions::Action;
-use crate::content::json::{Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Long, Node, Path, Scalar};
+use crate::content::json::{
+    Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Limits, Long, Node, Path, Scalar, Show,
+};
 use crate::pii::Context;
 use crate::policy::case::{Case, Deed, Lens, Look, Outcome, Seen, Subject};
 use crate::policy::place::{Place, Spot};
 use crate::policy::value::Bench;
-use crate::policy::{Findings, Plan, Verdict};
+use crate::policy::{Failure, Findings, Plan, Verdict};
 
 /// Judges one body. State of one message; the plan behind it is shared.
 #[derive(Debug)]
 pub struct BodyJudge {
     pub(super) plan: Arc<Plan>,
     pub(super) findings: Findings,
-    bench: Bench,
+    pub(super) bench: Bench,
     pub(super) frames: Frames,
     /// The rules that look at the node at hand, when they are not just those that look everywhere.
-    seen: Vec<Seen>,
-    key_context: Context,
+    pub(super) seen: Vec<Seen>,
+    pub(super) contexts: Contexts,
     /// What looks at the windows of the long string at hand, and whether through the lens for selected values.
     pub(super) long: (Vec<Seen>, bool),
     pub(super) blocked: Option<u16>,
     pub(super) edited: bool,
+    /// Nothing passes without being judged, whatever policy says.
+    pub(super) is_strict: bool,
+    /// Why parts of the body were not judged, each reason once.
+    passed: Vec<(Failure, &'static str)>,
+    /// In how many strings, one in the other, the document lies, and what it may cost.
+    pub(super) nest: Nest,
+}
+
+/// What was known before a document that may yet turn out unreadable.
+#[derive(Debug)]
+pub(super) struct Before {
+    findings: Findings,
+    edited: bool,
 }
 
 impl BodyJudge {
     /// At the start of a body.
-    pub fn new(plan: Arc<Plan>) -> Self {
+    pub fn new(plan: Arc<Plan>, limits: Limits) -> Self {
         Self {
             plan,
             findings: Findings::default(),
             bench: Bench::default(),
             frames: Frames::default(),
             seen: Vec::new(),
-            key_context: Context::default(),
+            contexts: Contexts::default(),
             long: (Vec::new(), false),
             blocked: None,
             edited: false,
+            is_strict: false,
+            passed: Vec::new(),
+            nest: Nest::new(limits),
         }
+    }
+
+    /// A document of its own begins.
+    pub(super) fn begin_document(&mut self) -> Before {
+        self.leave_document();
+        Before { findings: std::mem::take(&mut self.findings), edited: self.edited }
+    }
+
+    /// Forgets where in a document it stands: paths, contexts and what reaches down are each document's own.
+    pub(super) fn leave_document(&mut self) {
+        self.frames.unwind(0);
+        self.contexts = Contexts::default();
+    }
+
+    /// The document has ended. `counts`: what was found in it was acted upon.
+    pub(super) fn end_document(&mut self, before: Before, counts: bool) {
+        let found = std::mem::replace(&mut self.findings, before.findings);
+        if counts {
+            self.findings.append(found);
+        } else {
+            self.edited = before.edited;
+        }
+    }
+
+    /// Something passes without being judged.
+    pub(super) fn note_passed(&mut self, failure: Failure, what: &'static str) {
+        if !self.passed.contains(&(failure, what)) {
+            self.passed.push((failure, what));
+        }
+    }
+
+    /// Why parts of the body passed without being judged.
+    pub fn passed(&self) -> &[(Failure, &'static str)] {
+        &self.passed
     }
 
     /// What judging came to so far.
@@ -68,7 +122,8 @@ impl BodyJudge {
         seen.extend(own.filter(|own| plan.judging(own.rule).is_some_and(|rule| concern(rule.deed))));
         seen.extend(frames.reaching().iter().map(|rule| Seen { rule: *rule, own: false }));
         let detects = seen.iter().filter_map(|seen| plan.judging(seen.rule)).any(|rule| rule.look != Look::Value);
-        if everywhere {
+        // In a string those that look everywhere are among those that reach down.
+        if everywhere && !self.nest.is_inside() {
             seen.extend_from_slice(&plan.body.everywhere.seen);
         }
         seen.sort_unstable_by_key(|seen| (seen.rule, !seen.own));
@@ -77,8 +132,12 @@ impl BodyJudge {
     }
 
     /// Judges what stands at a place by the rules in `seen`.
-    fn decide(&mut self, by: By, subject: Subject<'_>, context: Context, path: &Path) -> Outcome {
-        let Self { plan, bench, findings, frames, seen, long, .. } = self;
+    pub(super) fn decide(&mut self, by: By, subject: Subject<'_>, path: &Path) -> Outcome {
+        let Self { plan, bench, findings, frames, seen, long, contexts, .. } = self;
+        // A key is judged in the context of its object.
+        let depth = path.depth().saturating_sub(usize::from(matches!(subject, Subject::Key(_))));
+        let context = if plan.detects_in_body() { contexts.at(path, depth) } else { Context::default() };
+        let context = if matches!(subject, Subject::Key(_)) { context.of_key() } else { context };
         let (lens, seen): (&Lens, &[Seen]) = match by {
             By::Everywhere => (&plan.body.everywhere, &plan.body.everywhere.seen),
             By::Gathered { selected: false } => (&plan.body.everywhere, seen),
@@ -91,7 +150,7 @@ impl BodyJudge {
         match outcome {
             Outcome::Stop(rule) => self.blocked = Some(rule),
             Outcome::Whole { .. } | Outcome::Spans => self.edited = true,
-            Outcome::Keep => {}
+            Outcome::Keep => self.nest.note(bench),
         }
         outcome
     }
@@ -154,24 +213,27 @@ impl BodyJudge {
 
 /// Which rules look at a value, and through what.
 #[derive(Debug, Clone, Copy)]
-enum By {
+pub(super) enum By {
     Everywhere,
     Gathered { selected: bool },
     Long,
 }
 
 impl Judge for BodyJudge {
+    fn show(&self) -> Show {
+        if self.nest.is_inside() {
+            return Show::Everything;
+        }
+        self.plan.glance().map_or(Show::Selected, Show::Promising)
+    }
+
     /// Values below a selected one are hit by no entry, and yet `mask`, `allow` and detectors reach down to them.
-    fn wants_everything(&self) -> bool {
-        self.plan.reaches_down()
+    fn reaches_down(&self) -> bool {
+        !self.frames.reaching().is_empty()
     }
 
     fn key(&mut self, node: Node<'_>, key: &str, edits: &mut Edits) -> KeyEdit {
         self.frames.unwind(node.path.depth());
-        let context = self.frames.context();
-        if self.plan.detects_in_body() {
-            self.key_context = context.under(key);
-        }
         let by = if node.hits.is_empty() && self.frames.reaching().is_empty() {
             if !self.plan.wants_every_value() {
                 return KeyEdit::Keep;
@@ -180,7 +242,7 @@ impl Judge for BodyJudge {
         } else {
             By::Gathered { selected: self.gather(node.hits, |deed| deed == Deed::Rename, true) }
         };
-        match self.decide(by, Subject::Key(key), context, node.path) {
+        match self.decide(by, Subject::Key(key), node.path) {
             Outcome::Stop(_) => return KeyEdit::Stop,
             Outcome::Keep if self.plan.may_look_edited(key) => return KeyEdit::Reserve,
             Outcome::Keep => return KeyEdit::Keep,
@@ -190,16 +252,26 @@ impl Judge for BodyJudge {
         if edits.text == key { KeyEdit::Reserve } else { KeyEdit::Rename }
     }
 
+    fn key_matters(&mut self, key: &str) -> bool {
+        self.plan.may_look_edited(key) || self.plan.takes_whole(Context::default().under(key))
+    }
+
     fn scalar(&mut self, node: Node<'_>, value: Scalar<'_>, edits: &mut Edits) -> Edit {
         let Some(by) = self.lookers(node) else { return Edit::Keep };
+        if let Scalar::String(text) = value
+            && self.plan.opens_strings()
+            && matches!(by, By::Gathered { .. })
+            && let Some(edit) = self.open_string(node, text, edits)
+        {
+            return edit;
+        }
         let subject = match value {
             Scalar::String(text) => Subject::Text(text),
             Scalar::Number(lexeme) => Subject::Number(lexeme),
             Scalar::Bool(_) => Subject::Bool,
             Scalar::Null => Subject::Null,
         };
-        let context = self.frames.child_context(self.key_context);
-        match self.decide(by, subject, context, node.path) {
+        match self.decide(by, subject, node.path) {
             Outcome::Keep => Edit::Keep,
             Outcome::Stop(_) => Edit::Stop,
             Outcome::Whole { rule, entity } => write::whole(&self.plan, rule, entity, value, edits),
@@ -211,13 +283,12 @@ impl Judge for BodyJudge {
         }
     }
 
-    fn enter(&mut self, node: Node<'_>, container: Container, edits: &mut Edits) -> Entry {
+    fn enter(&mut self, node: Node<'_>, _: Container, edits: &mut Edits) -> Entry {
         let depth = node.path.depth();
         self.frames.unwind(depth);
-        let context = self.frames.child_context(self.key_context);
         let gone = self.frames.gone();
         if node.hits.is_empty() && self.frames.reaching().is_empty() {
-            self.frames.open(depth, container, context, gone, std::iter::empty());
+            self.frames.open(depth, gone, std::iter::empty());
             return Entry::Enter;
         }
         self.gather(node.hits, |_| true, false);
@@ -256,7 +327,7 @@ impl Judge for BodyJudge {
             }
             false
         });
-        self.frames.open(depth, container, context, gone || whole.is_some(), self.seen.iter().map(|seen| seen.rule));
+        self.frames.open(depth, gone || whole.is_some(), self.seen.iter().map(|seen| seen.rule));
         self.blocked = stop;
         match (stop, whole) {
             (Some(_), _) => Entry::Stop,
@@ -281,6 +352,9 @@ impl Judge for BodyJudge {
         if matches!(by, By::Everywhere) {
             self.seen.clone_from(&self.plan.body.everywhere.seen);
         }
+        if self.plan.opens_strings() && matches!(by, By::Gathered { .. }) && self.must_open() {
+            return Long::Whole;
+        }
         let seen = std::mem::take(&mut self.seen);
         let answer = self.long_answer(&seen, node.path, edits);
         self.long.1 = matches!(by, By::Gathered { selected: true });
@@ -289,8 +363,7 @@ impl Judge for BodyJudge {
     }
 
     fn window(&mut self, node: Node<'_>, text: &str, from: usize, last: bool, edits: &mut Edits) -> Option<usize> {
-        let context = self.frames.child_context(self.key_context);
-        match self.decide(By::Long, Subject::Window { text, from, last }, context, node.path) {
+        match self.decide(By::Long, Subject::Window { text, from, last }, node.path) {
             Outcome::Stop(_) => return None,
             // `long_answer` asked for the whole string where a rule may want to edit all of it.
             Outcome::Keep | Outcome::Whole { .. } => {}

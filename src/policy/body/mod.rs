@@ -1,9 +1,15 @@
-//! Judging a body: the JSON engine with a [`BodyJudge`] behind it, over one plan. This is what the gateway holds while a
-//! body runs through. It promises that no byte leaves that was not judged; it refuses to know what happens then.
+//! Judging a body of any format that can be read, with a [`BodyJudge`] over one plan. This is what the gateway holds while a
+//! body runs through. It promises that no byte leaves that was not judged, unless the plan lets pass what cannot be read,
+//! and then it remembers so; it refuses to know where the bytes go.
 
+mod contexts;
 mod frames;
 mod judge;
 mod long;
+mod nested;
+mod remainder;
+mod row;
+mod text;
 mod write;
 
 use std::fmt;
@@ -11,13 +17,26 @@ use std::sync::Arc;
 
 pub use judge::BodyJudge;
 
-use super::{Failure, Findings, Plan, Verdict};
-use crate::content::json::{Fault, Limits, Rewriter, rewrite_whole};
+use super::{Failure, Findings, OnFailure, Plan, Verdict};
+use crate::content::json::{Edits, Fault, Limits, Rewriter, rewrite_whole};
+use crate::content::kind::Format;
+use crate::content::text::Text;
+use row::{Document, Row};
 
-/// Rewrites one JSON body by a plan.
+/// Rewrites one body by a plan.
 pub struct BodyFilter {
-    rewriter: Rewriter,
+    format: Format,
+    reader: Reader,
     judge: BodyJudge,
+}
+
+/// Who reads the body.
+enum Reader {
+    Json(Box<Rewriter>),
+    Row(Box<Row>),
+    Text(Box<Text>),
+    /// Nobody any more: it could not be read, and policy lets it pass. Whether anything was changed before.
+    Nobody(bool),
 }
 
 /// SECURITY: the rewriter holds pieces of the body; they must not get into a log line by way of `{:?}`.
@@ -34,7 +53,7 @@ pub enum BodyFault {
     Unreadable {
         /// Which kind.
         failure: Failure,
-        /// Offset in bytes from the start of the body.
+        /// Offset in bytes from the start of the body, or of the line, event or field.
         at: u64,
         /// In fixed words, never a part of the body.
         what: &'static str,
@@ -54,37 +73,96 @@ impl From<Fault> for BodyFault {
 }
 
 impl BodyFilter {
-    /// At the start of a body.
-    pub fn new(plan: &Arc<Plan>, limits: Limits) -> Self {
-        Self { rewriter: Rewriter::new(plan.program().clone(), limits), judge: BodyJudge::new(plan.clone()) }
+    /// At the start of a body. `hold`: bytes of one line, event or field that may be held until it is judged.
+    pub fn new(plan: &Arc<Plan>, format: Format, limits: Limits, hold: usize) -> Self {
+        let row = |document| Reader::Row(Box::new(Row::new(document, limits, hold, !plan.may_block_body())));
+        let reader = match format {
+            Format::Json => Reader::Json(Box::new(Rewriter::new(plan.program().clone(), limits))),
+            Format::Lines => row(Document::LINE),
+            Format::Records => row(Document::RECORD),
+            Format::Events => row(Document::Event),
+            Format::Form => row(Document::Pair),
+            Format::Text => Reader::Text(Box::new(Text::new(limits, plan.needs_whole_text()))),
+        };
+        Self { format, reader, judge: BodyJudge::new(plan.clone(), limits) }
+    }
+
+    /// The same, but what cannot be read is a fault whatever `on_failure` says.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.judge.is_strict = true;
+        self
     }
 
     /// Reads the next bytes and appends to `out` what is decided. After a fault nothing more may be pushed.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), BodyFault> {
-        Ok(self.rewriter.push(&mut self.judge, chunk, out)?)
+        let judge = &mut self.judge;
+        let result = match &mut self.reader {
+            Reader::Json(rewriter) => rewriter.push(judge, chunk, out).map_err(BodyFault::from),
+            Reader::Row(row) => return row.push(judge, chunk, out),
+            Reader::Text(text) => text.push(viewer(judge), chunk, out).map_err(BodyFault::from),
+            Reader::Nobody(_) => {
+                out.extend_from_slice(chunk);
+                return Ok(());
+            }
+        };
+        result.or_else(|fault| self.give_up(fault, out))
     }
 
     /// The body has ended.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), BodyFault> {
-        Ok(self.rewriter.finish(&mut self.judge, out)?)
+        let judge = &mut self.judge;
+        let result = match &mut self.reader {
+            Reader::Json(rewriter) => rewriter.finish(judge, out).map_err(BodyFault::from),
+            Reader::Row(row) => return row.finish(judge, out),
+            Reader::Text(text) => text.finish(viewer(judge), out).map_err(BodyFault::from),
+            Reader::Nobody(_) => return Ok(()),
+        };
+        result.or_else(|fault| self.give_up(fault, out))
     }
 
-    /// Judges a body that is wholly there. `None`: nothing changed, the caller still has the very same bytes.
-    pub fn whole(plan: &Arc<Plan>, limits: Limits, body: &[u8]) -> (Result<Option<Vec<u8>>, BodyFault>, BodyJudge) {
-        let mut judge = BodyJudge::new(plan.clone());
-        let result = rewrite_whole(plan.program(), limits, &mut judge, body);
-        (result.map_err(BodyFault::from), judge)
+    /// Lets the rest pass untouched if policy says so. What was held goes first.
+    fn give_up(&mut self, fault: BodyFault, out: &mut Vec<u8>) -> Result<(), BodyFault> {
+        row::pass(&mut self.judge, fault)?;
+        match &self.reader {
+            Reader::Json(rewriter) => out.extend_from_slice(rewriter.held()),
+            Reader::Text(text) => out.extend_from_slice(text.held()),
+            Reader::Row(_) | Reader::Nobody(_) => {}
+        }
+        self.reader = Reader::Nobody(self.changed());
+        Ok(())
     }
 
-    /// What was read and not yet written: with it, and with what follows, the body can be passed on untouched from here
-    /// after a fault that policy lets pass.
-    pub fn held(&self) -> &[u8] {
-        self.rewriter.held()
+    /// Judges a body that is wholly there. `Ok(None)`: nothing changed, the caller still has the very same bytes.
+    pub fn whole(
+        plan: &Arc<Plan>,
+        format: Format,
+        limits: Limits,
+        body: &[u8],
+    ) -> (Result<Option<Vec<u8>>, BodyFault>, BodyJudge) {
+        if format == Format::Json {
+            return whole_json(plan, limits, body);
+        }
+        let mut filter = Self::new(plan, format, limits, body.len());
+        let mut out = Vec::with_capacity(body.len());
+        let result = filter.push(body, &mut out).and_then(|()| filter.finish(&mut out));
+        let changed = filter.changed();
+        (result.map(|()| changed.then_some(out)), filter.judge)
     }
 
     /// Whether any byte was changed so far.
     pub fn changed(&self) -> bool {
-        self.rewriter.changed()
+        match &self.reader {
+            Reader::Json(rewriter) => rewriter.changed(),
+            Reader::Row(row) => row.changed(),
+            Reader::Text(text) => text.changed(),
+            Reader::Nobody(changed) => *changed,
+        }
+    }
+
+    /// Whether what was written before a fault is whole and fit to be sent: lines or events before the one at fault.
+    pub fn is_endless(&self) -> bool {
+        self.format.is_endless()
     }
 
     /// What judging came to so far.
@@ -101,4 +179,22 @@ impl BodyFilter {
     pub fn into_findings(self) -> Findings {
         self.judge.into_findings()
     }
+
+    /// Why parts of the body passed without being judged, so far.
+    pub fn passed(&self) -> &[(Failure, &'static str)] {
+        self.judge.passed()
+    }
+}
+
+/// What was found before a body turned out unreadable was not acted upon: it passes untouched or not at all.
+fn whole_json(plan: &Arc<Plan>, limits: Limits, body: &[u8]) -> (Result<Option<Vec<u8>>, BodyFault>, BodyJudge) {
+    let mut judge = BodyJudge::new(plan.clone(), limits);
+    let before = judge.begin_document();
+    let result = rewrite_whole(plan.program(), limits, &mut judge, body).map_err(BodyFault::from);
+    judge.end_document(before, !matches!(result, Err(BodyFault::Unreadable { .. })));
+    (result.or_else(|fault| row::pass(&mut judge, fault).map(|()| None)), judge)
+}
+
+fn viewer(judge: &mut BodyJudge) -> impl FnMut(&str, usize, bool, &mut Edits) -> Option<usize> {
+    |text, from, last, edits| judge.text_window(text, from, last, edits)
 }

@@ -1,4 +1,5 @@
-//! The query string: `name=value` pairs between `&`, percent-encoded, `+` for space (WHATWG URL, section 5.1).
+//! The query string, and forms, which are written alike: `name=value` pairs between `&`, percent-encoded, `+` for space
+//! (WHATWG URL, section 5.1).
 
 use super::percent::{Decoded, push_encoded};
 use super::{HeadJudge, Judged};
@@ -18,7 +19,7 @@ impl Plan {
         let mut kept: Vec<std::borrow::Cow<'_, str>> = Vec::new();
         let mut edited = false;
         for pair in query.split('&') {
-            match judge.pair(pair) {
+            match judge.pair(pair, |name| Place::Query(name)) {
                 Pair::Keep => kept.push(pair.into()),
                 Pair::Edit(new) => {
                     edited = true;
@@ -30,6 +31,17 @@ impl Plan {
         }
         if edited { Judged::Edit(kept.join("&")) } else { Judged::Pass }
     }
+
+    /// Judges a pair of a form by the rules for bodies. Rules without a detector see nothing of it.
+    pub(in crate::policy) fn judge_form_pair(&self, pair: &str, findings: &mut Findings) -> Judged<String> {
+        let mut judge = HeadJudge::new(self, &self.form, findings);
+        match judge.pair(pair, |name| Place::Form(name)) {
+            Pair::Keep => Judged::Pass,
+            Pair::Edit(new) => Judged::Edit(new),
+            Pair::Remove => Judged::Edit(String::new()),
+            Pair::Stop(rule) => judge.block(rule),
+        }
+    }
 }
 
 enum Pair {
@@ -40,13 +52,13 @@ enum Pair {
 }
 
 impl HeadJudge<'_> {
-    fn pair(&mut self, pair: &str) -> Pair {
+    fn pair(&mut self, pair: &str, place: for<'p> fn(&'p str) -> Place<'p>) -> Pair {
         let (sent_name, sent_value) = match pair.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (pair, None),
         };
         let name = Decoded::of(sent_name, true);
-        let spot = Spot::new(Place::Query(&name.text));
+        let spot = Spot::new(place(&name.text));
         let outcome = self.anything(&name.text, Context::default(), &spot);
         if let Outcome::Stop(rule) = outcome {
             return Pair::Stop(rule);

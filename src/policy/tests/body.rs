@@ -168,7 +168,7 @@ fn block_wins_over_pass_on_failure_and_shadow_fails_nothing() {
 #[test]
 fn a_finding_is_put_into_words() {
     let plan = plan(vec![shadow("trial", detect("email", redact()))]);
-    let (_, judge) = BodyFilter::whole(&plan, Limits::default(), br#"{"a":"a@b.com"}"#);
+    let (_, judge) = BodyFilter::whole(&plan, Format::Json, Limits::default(), br#"{"a":"a@b.com"}"#);
     let told = plan.describe(&judge.findings().list()[0]).unwrap();
     assert_eq!((told.place, told.entity, told.policy, told.rule), ("$.a", "email", "trial", "r"));
     assert_eq!((told.action, told.shadow, told.count, told.direction.name()), ("redact", true, 1, "response"));

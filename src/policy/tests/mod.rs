@@ -1,7 +1,10 @@
 //! The order of claims and what it does to bodies and heads, told as one-liners: rules, what goes in, what comes out.
 
 mod body;
+mod formats;
 mod head;
+mod nested;
+mod oracle;
 mod order;
 mod scalars;
 mod streams;
@@ -14,6 +17,7 @@ use super::{
 use crate::actions::{Action, Block, Mask, Redact};
 use crate::content::json::Limits;
 use crate::content::json::selector::Selector;
+use crate::content::kind::Format;
 use crate::pii::{Confidence, EntitySet, detector};
 
 fn selectors(list: &str) -> Vec<Selector> {
@@ -35,6 +39,7 @@ fn rule(target: Target, action: Action) -> Rule {
         mode: Mode::Enforce,
         on_failure: FailurePolicy::default(),
         target,
+        parse: false,
         action,
     }
 }
@@ -110,7 +115,7 @@ fn plan(rules: Vec<Rule>) -> Arc<Plan> {
 /// What became of a body: the new text (or the old one), or who blocked it, and what was found.
 fn judge(rules: Vec<Rule>, body: &str) -> (Result<String, BodyFault>, Verdict, Vec<String>) {
     let plan = plan(rules);
-    let (result, judge) = BodyFilter::whole(&plan, Limits::default(), body.as_bytes());
+    let (result, judge) = BodyFilter::whole(&plan, Format::Json, Limits::default(), body.as_bytes());
     let result = result.map(|new| new.map_or_else(|| body.to_owned(), |new| String::from_utf8(new).unwrap()));
     (result, judge.verdict(), told(judge.findings().list()))
 }

@@ -7,9 +7,14 @@ fn limits() -> Limits {
     Limits { window: 512, value: 64 * 1024, ..Limits::default() }
 }
 
-fn in_pieces(rules: Vec<Rule>, body: &str, size: usize, limits: Limits) -> (Result<String, BodyFault>, Vec<String>) {
+pub(super) fn in_pieces(
+    rules: Vec<Rule>,
+    body: &str,
+    size: usize,
+    limits: Limits,
+) -> (Result<String, BodyFault>, Vec<String>) {
     let plan = plan(rules);
-    let mut filter = BodyFilter::new(&plan, limits);
+    let mut filter = BodyFilter::new(&plan, Format::Json, limits, 0);
     let mut out = Vec::new();
     for chunk in body.as_bytes().chunks(size.max(1)) {
         if let Err(fault) = filter.push(chunk, &mut out) {
@@ -93,7 +98,7 @@ fn mixed_rules() -> Vec<Rule> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(crate::properties::cases(300))]
 
     #[test]
     fn pieces_make_no_difference(

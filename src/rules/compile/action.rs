@@ -13,6 +13,8 @@ use crate::rules::words::{ACTION, BLOCK, MASK, NOT_YET_HINT, REDACT, Scope, not_
 pub(super) struct Subject<'r> {
     pub direction: Direction,
     pub target: Option<&'r Target>,
+    /// Whether the rule looks at the JSON in selected strings.
+    pub parse: bool,
 }
 
 impl Subject<'_> {
@@ -94,6 +96,10 @@ fn fits(word: &str, place: Place, subject: &Subject<'_>, cx: &mut Context<'_, '_
         None
     };
     match (word, subject.target) {
+        ("remove" | "replace" | "rename" | "set", Some(Target::Select(_))) if subject.parse => refuse(
+            format!("`{word}` does not go together with `parse`: what is selected is the whole string"),
+            "use `mask` or `redact` for every value in it, add `detect`, or leave `parse` out",
+        ),
         ("remove" | "rename" | "set", Some(Target::Detect { .. })) => refuse(
             format!("`{word}` does not go together with `detect`: what is detected is a part of a value"),
             "use `redact` or `mask`, or name the field with `select` alone",
@@ -180,6 +186,11 @@ fn redact(argument: Option<&Node>, subject: &Subject<'_>, cx: &mut Context<'_, '
             cx.problems.refuse_with(entry.place, "`whole` goes only with `select` alone", hint);
             return None;
         }
+    }
+    if redact.whole && subject.parse {
+        let hint = "leave one of them out: without `whole` every value in the string is redacted".to_owned();
+        cx.problems.refuse_with(argument.place, "`whole` does not go together with `parse`", hint);
+        return None;
     }
     redact.as_string = as_string(&fields, cx)?;
     Some(redact)

@@ -120,6 +120,7 @@ impl Head {
                 mode: self.mode,
                 on_failure: self.on_failure,
                 target: compiled.target,
+                parse: compiled.parse,
                 action: compiled.action,
             };
             rules.push((rule, item.place));
@@ -153,19 +154,24 @@ pub(super) fn warn_shadowed<'c>(
     told: &mut HashSet<Place>,
     cx: &mut Context<'_, '_>,
 ) {
-    let mut claimed: HashMap<&str, &Arc<str>> = HashMap::new();
+    // By a selector's text, and whether it folds case: one that does claims what the other would have, not the reverse.
+    let mut claimed: HashMap<(&str, bool), &Arc<str>> = HashMap::new();
     for (rule, place) in policies.flat_map(|policy| policy.placed(direction)) {
         let Some(selectors) = claimable(rule) else { continue };
-        let claimants: Option<Vec<_>> = selectors.iter().map(|text| claimed.get(text)).collect();
+        let claimants: Option<Vec<_>> = selectors
+            .iter()
+            .map(|it| claimed.get(&(it.text(), it.folds_case())).or_else(|| claimed.get(&(it.text(), true))))
+            .collect();
         if let Some(Some(first)) = claimants.map(|claimants| claimants.first().copied())
             && told.insert(*place)
         {
             let message = format!("this rule can never fire: rule {} claims the same values before it", quote(first));
             cx.problems.warn(*place, message, "remove one of them, or put the more special one first");
         }
-        if rule.mode == Mode::Enforce {
-            for text in selectors {
-                claimed.entry(text).or_insert(&rule.id);
+        // What is in a string is not the string.
+        if rule.mode == Mode::Enforce && !rule.parse {
+            for selector in selectors {
+                claimed.entry((selector.text(), selector.folds_case())).or_insert(&rule.id);
             }
         }
     }
@@ -173,7 +179,7 @@ pub(super) fn warn_shadowed<'c>(
 
 /// The selectors of a rule that claims what they select. `log` claims nothing, `block` wins wherever it stands, and
 /// `rename` is about the key.
-fn claimable(rule: &Rule) -> Option<Vec<&str>> {
+fn claimable(rule: &Rule) -> Option<&[Selector]> {
     let claims = match &rule.action {
         Action::Allow | Action::Mask(_) | Action::Redact(_) | Action::Remove | Action::Replace(_) | Action::Set(_) => {
             true
@@ -181,7 +187,7 @@ fn claimable(rule: &Rule) -> Option<Vec<&str>> {
         Action::Log | Action::Rename(_) | Action::Block(_) => false,
     };
     match &rule.target {
-        Target::Select(selectors) if claims => Some(selectors.iter().map(Selector::text).collect()),
+        Target::Select(selectors) if claims => Some(selectors),
         Target::Detect {
             within: Within::Select(_) | Within::Places { .. } | Within::Query(_) | Within::Headers(_),
             ..

@@ -16,6 +16,8 @@ use crate::rules::words::{PLACE, RULE};
 pub(super) struct Compiled<'t> {
     pub id: Option<(&'t str, Place)>,
     pub target: Target,
+    /// Whether it looks at the JSON in the selected strings.
+    pub parse: bool,
     pub action: Action,
 }
 
@@ -29,7 +31,8 @@ pub(super) fn compile<'t>(node: &'t Node, direction: Direction, cx: &mut Context
         fields::name(id, node.place, "rule", &mut cx.problems).then_some((id, node.place))
     });
     let target = target(&fields, direction, cx);
-    let subject = Subject { direction, target: target.as_ref() };
+    let parse = parse(&fields, cx);
+    let subject = Subject { direction, target: target.as_ref(), parse: parse == Some(true) };
     let action = match fields.entry("action").filter(|entry| !is_nothing(&entry.value)) {
         Some(entry) if fields.entry("keep_only").is_some() => keep_only_action(entry, cx),
         Some(entry) => action::compile(&entry.value, &subject, cx),
@@ -40,7 +43,29 @@ pub(super) fn compile<'t>(node: &'t Node, direction: Direction, cx: &mut Context
             None
         }
     };
-    Some(Compiled { id, target: target?, action: action? })
+    Some(Compiled { id, target: target?, parse: parse?, action: action? })
+}
+
+/// Whether strings are opened. `None`: what it says was refused.
+fn parse(fields: &Fields<'_>, cx: &mut Context<'_, '_>) -> Option<bool> {
+    let Some(entry) = fields.entry("parse") else { return Some(false) };
+    if fields.entry("select").is_none() {
+        let hint = "say which strings hold JSON, as in `select: $..payload`".to_owned();
+        cx.problems.refuse_with(entry.place, "`parse` goes only with `select`", hint);
+        return None;
+    }
+    fields::word(&entry.value, "`parse`", &[("json", true)], &[], &mut cx.problems)
+}
+
+/// Whether the selectors' names match keys whatever their case. `None`: what it says was refused.
+fn fold_case(fields: &Fields<'_>, cx: &mut Context<'_, '_>) -> Option<bool> {
+    let Some(entry) = fields.entry("fold_case") else { return Some(false) };
+    if fields.entry("select").is_none() && fields.entry("keep_only").is_none() {
+        let hint = "it is about the names in selectors; header names match whatever their case".to_owned();
+        cx.problems.refuse_with(entry.place, "`fold_case` goes only with `select` or `keep_only`", hint);
+        return None;
+    }
+    fields::flag(&entry.value, "`fold_case`", &mut cx.problems)
 }
 
 fn keep_only_action(entry: &Entry, cx: &mut Context<'_, '_>) -> Option<Action> {
@@ -66,7 +91,8 @@ fn target(fields: &Fields<'_>, direction: Direction, cx: &mut Context<'_, '_>) -
             cx.problems.refuse_with(entry.place, format!("`{key}` goes only with `detect`"), "remove it".to_owned());
         }
     }
-    let chosen = exclusive.first().map(|entry| (*entry, chosen(entry, direction, cx)));
+    let folds = fold_case(fields, cx);
+    let chosen = exclusive.first().map(|entry| (*entry, chosen(entry, folds, direction, cx)));
     let Some(detect) = detect else {
         let Some((_, chosen)) = chosen else {
             let message = format!("the rule does not say where it looks: it needs {TARGETS}");
@@ -113,10 +139,13 @@ fn target(fields: &Fields<'_>, direction: Direction, cx: &mut Context<'_, '_>) -
     Some(Target::Detect { entities: entities?, min_confidence: min_confidence?, within: within? })
 }
 
-fn chosen(entry: &Entry, direction: Direction, cx: &mut Context<'_, '_>) -> Option<Target> {
+fn chosen(entry: &Entry, folds: Option<bool>, direction: Direction, cx: &mut Context<'_, '_>) -> Option<Target> {
+    let fold = |selectors: Vec<Selector>| {
+        Some(if folds? { selectors.into_iter().map(Selector::fold_case).collect() } else { selectors })
+    };
     match entry.key.as_str() {
-        "select" => selectors(&entry.value, "`select`", cx).map(Target::Select),
-        "keep_only" => selectors(&entry.value, "`keep_only`", cx).map(Target::KeepOnly),
+        "select" => selectors(&entry.value, "`select`", cx).and_then(fold).map(Target::Select),
+        "keep_only" => selectors(&entry.value, "`keep_only`", cx).and_then(fold).map(Target::KeepOnly),
         "headers" => header_patterns(&entry.value, cx).map(Target::Headers),
         _ if direction == Direction::Response => {
             cx.problems.refuse_with(entry.place, "a response has no query", "move the rule to `request`".to_owned());

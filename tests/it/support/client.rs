@@ -98,6 +98,14 @@ impl Connection {
         self.read(false)
     }
 
+    /// Reads until this text has come, and hands out all that came. The rest of the response is left to be read.
+    pub fn read_until(&mut self, text: &str) -> String {
+        while find(&self.buffer, text.as_bytes()).is_none() {
+            assert!(self.fill(), "ended before {text:?}: {:?}", String::from_utf8_lossy(&self.buffer));
+        }
+        String::from_utf8_lossy(&self.buffer).into_owned()
+    }
+
     /// Reads one response, skipping 1xx.
     pub fn read(&mut self, no_body: bool) -> Option<Reply> {
         loop {

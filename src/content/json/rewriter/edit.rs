@@ -42,6 +42,15 @@ impl Engine {
 
     /// Copies the input as it is up to `to`.
     fn flush(&mut self, input: &[u8], out: &mut Vec<u8>, to: usize) {
+        if out.capacity() == 0 {
+            // PERF: most edits keep a body's length, about; growing by doubling copied it twice.
+            out.reserve(input.len() - self.copied.min(input.len()) + 64);
+        }
+        if let Some(copies) = &mut self.copies
+            && self.copied < to
+        {
+            copies.push((self.copied..to, out.len()));
+        }
         out.extend_from_slice(input.get(self.copied..to).unwrap_or_default());
         self.copied = self.copied.max(to);
     }

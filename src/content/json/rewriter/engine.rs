@@ -2,15 +2,19 @@
 //! the machine's own stack. A token whose end has not arrived is left where it is, to be looked at again from where the
 //! search stopped.
 
-use crate::content::json::selector::{Cursor, Program, State, StateId};
+use std::ops::Range;
+
+use crate::content::json::block::Marks;
+use crate::content::json::selector::{Cursor, Program, StateId};
 use crate::content::json::string;
-use crate::content::json::{Container, Edit, Edits, Entry, EntryId, Fault, Judge, Limits, Node, Path, Scalar, lexer};
+use crate::content::json::{
+    Container, Edit, Edits, Entry, EntryId, Fault, Judge, Limits, Node, Path, Scalar, Show, lexer,
+};
 
 use super::edit::{Cut, Rename};
 use super::ends::Found;
 use super::frame::{Frame, Names};
 use super::long::Window;
-use super::skip::Skip;
 
 /// What may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +31,6 @@ pub(super) enum Expect {
     Text,
     /// The rest of a long string that is shown in windows.
     Window,
-    /// The rest of a value that no selector reaches.
-    Skip,
     /// White space and nothing else.
     End,
 }
@@ -51,8 +53,7 @@ pub(super) struct Run<'a, J> {
     /// Whether the body ends with `input`.
     pub(super) last: bool,
     pub(super) out: &'a mut Vec<u8>,
-    /// [`Judge::wants_everything`].
-    pub(super) wants: bool,
+    pub(super) show: Show,
 }
 
 impl<'a, J> Run<'a, J> {
@@ -67,6 +68,7 @@ impl<'a, J> Run<'a, J> {
 }
 
 /// The state between two chunks. Every index is one into [`Run::input`].
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each asked by its own name")]
 pub(super) struct Engine {
     pub(super) limits: Limits,
     /// The body's offset of the input's first byte.
@@ -92,6 +94,8 @@ pub(super) struct Engine {
     /// The state of the value that comes next.
     pub(super) child: StateId,
     pub(super) path: Path,
+    /// Whether everything in the value that comes next is shown because of its key.
+    pub(super) matters: bool,
     pub(super) edits: Edits,
     pub(super) changed: bool,
     pub(super) rename: Option<Rename>,
@@ -102,7 +106,9 @@ pub(super) struct Engine {
     pub(super) scratch: String,
     pub(super) missing: Vec<EntryId>,
     pub(super) window: Window,
-    pub(super) skip: Skip,
+    pub(super) marks: Marks,
+    /// Every stretch of the input that was copied, and where it was written, if somebody wants to know.
+    pub(super) copies: Option<Vec<(Range<usize>, usize)>>,
 }
 
 impl Engine {
@@ -120,11 +126,12 @@ impl Engine {
             escaped: false,
             string_limit: limits.window,
             expect: Expect::Value,
-            stack: Vec::new(),
+            stack: Vec::with_capacity(8),
             names: Names::default(),
             cursor,
             child,
             path: Path::default(),
+            matters: false,
             edits: Edits::default(),
             changed: false,
             rename: None,
@@ -134,7 +141,8 @@ impl Engine {
             scratch: String::new(),
             missing: Vec::new(),
             window: Window::default(),
-            skip: Skip::default(),
+            marks: Marks::default(),
+            copies: None,
         }
     }
 
@@ -172,11 +180,12 @@ impl Engine {
         last: bool,
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
-        let wants = judge.wants_everything();
+        let show = judge.show();
         // PERF: one check of a chunk costs 0.44 instructions per byte (ASCII). A long tail is not checked again for a few new
         // bytes: that would be quadratic.
         let text = if fresh.saturating_mul(4) >= input.len() { string::valid_start(input) } else { "" };
-        let mut run = Run { program, judge, input, text, last, out, wants };
+        let mut run = Run { program, judge, input, text, last, out, show };
+        self.marks.forget();
         let result = self.read(&mut run);
         if self.cut.is_some() || self.lead {
             self.copied = self.copied.max(self.pos);
@@ -190,7 +199,6 @@ impl Engine {
             let flow = match self.expect {
                 Expect::Text => self.text(run)?,
                 Expect::Window => self.windows(run)?,
-                Expect::Skip => self.skip(run)?,
                 Expect::Value
                 | Expect::FirstElement
                 | Expect::Element
@@ -239,7 +247,7 @@ impl Engine {
                 }
             }
             (Expect::After, _) => Err(self.malformed(self.pos, "expected a comma or the container's end")),
-            (Expect::End | Expect::Text | Expect::Window | Expect::Skip, _) => {
+            (Expect::End | Expect::Text | Expect::Window, _) => {
                 Err(self.malformed(self.pos, "something after the value"))
             }
         }
@@ -259,24 +267,24 @@ impl Engine {
         self.begin_member();
         let Some(frame) = self.stack.last_mut() else { return };
         self.child = self.cursor.by_index(run.program, frame.state, frame.index);
-        if run.wants || !self.cursor.state(run.program, self.child).silent {
-            self.path.push_index(frame.index);
-        }
+        self.path.push_index(frame.index);
         frame.index += 1;
         self.expect = Expect::Value;
     }
 
-    /// What the selectors make of the value that comes next.
-    pub(super) fn state<'a, J>(&'a self, run: &Run<'a, J>) -> &'a State {
-        self.cursor.state(run.program, self.child)
+    /// Whether everything at this place is shown.
+    #[inline]
+    pub(super) fn shows_all<J>(&self, run: &Run<'_, J>) -> bool {
+        run.show == Show::Everything || self.stack.last().is_some_and(|frame| frame.shown)
+    }
+
+    /// Whether keys and scalars that are not looked at more closely are shown.
+    #[inline]
+    pub(super) fn shows_values<J>(&self, run: &Run<'_, J>) -> bool {
+        run.show != Show::Selected || self.shows_all(run)
     }
 
     pub(super) fn value<J: Judge>(&mut self, run: &mut Run<'_, J>, byte: u8) -> Result<Flow, Fault> {
-        if !run.wants && self.state(run).silent {
-            self.keep(run);
-            self.expect = Expect::Skip;
-            return Ok(Flow::Go);
-        }
         match byte {
             b'"' => self.string(run),
             b'{' => self.open(run, Container::Object),
@@ -338,7 +346,7 @@ impl Engine {
     ) -> Result<Flow, Fault> {
         let hits = &self.cursor.state(run.program, self.child).scalar;
         let mut edit = Edit::Keep;
-        if run.wants || !hits.is_empty() {
+        if self.shows_values(run) || !hits.is_empty() {
             self.edits.clear();
             edit = run.judge.scalar(Node { path: &self.path, hits }, value, &mut self.edits);
         }
@@ -359,6 +367,7 @@ impl Engine {
     ) -> Result<(), Fault> {
         match edit {
             Edit::Stop => return Err(Fault::Stopped),
+            Edit::Fault(fault) => return Err(fault.moved(self.base + token.0 as u64)),
             _ if self.cut.is_some() => {}
             Edit::Keep => self.keep(run),
             Edit::Remove => self.remove(run, token),
@@ -375,13 +384,17 @@ impl Engine {
         if self.stack.len() >= self.limits.depth {
             return Err(self.malformed(self.pos, "nested too deeply"));
         }
-        self.edits.clear();
+        let shown = self.shows_all(run) || self.matters;
+        self.matters = false;
         let state = self.cursor.state(run.program, self.child);
-        let (hits, slots) = match container {
-            Container::Object => (&state.object, state.slots),
-            Container::Array => (&state.array, 0),
-        };
-        let answer = run.judge.enter(Node { path: &self.path, hits }, container, &mut self.edits);
+        let (hits, slots) = state.as_container(container);
+        let entered = shown || !hits.is_empty();
+        let (mut answer, mut reaches) = (Entry::Enter, false);
+        if entered {
+            self.edits.clear();
+            answer = run.judge.enter(Node { path: &self.path, hits }, container, &mut self.edits);
+            reaches = run.judge.reaches_down();
+        }
         match answer {
             Entry::Stop => return Err(Fault::Stopped),
             _ if self.cut.is_some() => {}
@@ -391,15 +404,8 @@ impl Engine {
         }
         self.pos += 1;
         let mark = self.names.open(slots);
-        self.stack.push(Frame {
-            state: self.child,
-            container,
-            index: 0,
-            kept: false,
-            swallow: false,
-            renamed: false,
-            mark,
-        });
+        let frame = Frame::new(self.child, container, mark);
+        self.stack.push(Frame { shown: shown || reaches, entered, ..frame });
         self.expect = match container {
             Container::Object => Expect::FirstKey,
             Container::Array => Expect::FirstElement,
@@ -426,8 +432,11 @@ impl Engine {
                 self.check_ensured(run, frame)?;
             }
         }
-        self.edits.clear();
-        run.judge.leave(&self.path, &self.missing, &mut self.edits);
+        self.edits.json.clear();
+        if frame.entered || !self.missing.is_empty() {
+            self.edits.clear();
+            run.judge.leave(&self.path, &self.missing, &mut self.edits);
+        }
         if self.cut.is_none() {
             self.pin = None;
             if frame.container == Container::Object && !self.edits.json.is_empty() {
@@ -445,6 +454,7 @@ impl Engine {
     /// A value has ended at `pos`.
     #[inline]
     pub(super) fn after_value(&mut self) {
+        self.matters = false;
         self.space = self.pos;
         if self.stack.is_empty() {
             self.expect = Expect::End;

@@ -1,13 +1,16 @@
 //! The stack: the open containers, and what is remembered of their members' names.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
 
 use crate::content::json::Container;
 use crate::content::json::selector::StateId;
 
 /// An open container.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each asked by its own name")]
 pub(super) struct Frame {
     pub(super) state: StateId,
     pub(super) container: Container,
@@ -17,10 +20,32 @@ pub(super) struct Frame {
     pub(super) kept: bool,
     /// Whether the last one was removed and none was kept before: the comma behind it goes too.
     pub(super) swallow: bool,
+    /// Whether everything in it is shown.
+    pub(super) shown: bool,
+    /// Whether the judge was told of it.
+    pub(super) entered: bool,
     /// Whether some key was renamed.
     pub(super) renamed: bool,
     /// Where its part of [`Names`] begins.
     pub(super) mark: Mark,
+}
+
+impl Frame {
+    /// A container that nobody was told of.
+    #[inline]
+    pub(super) fn new(state: StateId, container: Container, mark: Mark) -> Self {
+        Self {
+            state,
+            container,
+            index: 0,
+            kept: false,
+            swallow: false,
+            shown: false,
+            entered: false,
+            renamed: false,
+            mark,
+        }
+    }
 }
 
 /// The top of [`Names`] when a container was opened.
@@ -49,7 +74,7 @@ const MOST_KEYS: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(super) struct Names {
     slots: Vec<u64>,
-    keys: HashSet<u64>,
+    keys: HashSet<u64, RandomState>,
     order: Vec<u64>,
     serial: u64,
     /// SECURITY: keyed at random, or a body could be made of keys that collide.
@@ -68,8 +93,15 @@ impl Names {
     }
 
     /// The object is closed.
+    #[inline]
     pub(super) fn close(&mut self, mark: Mark) {
         self.slots.truncate(mark.slots);
+        if self.order.len() > mark.keys {
+            self.forget(mark);
+        }
+    }
+
+    fn forget(&mut self, mark: Mark) {
         for hash in self.order.drain(mark.keys..) {
             self.keys.remove(&hash);
         }

@@ -31,7 +31,7 @@ impl Engine {
         }
         let hits = &self.cursor.state(run.program, self.child).scalar;
         let mut answer = Long::Pass;
-        if run.wants || !hits.is_empty() {
+        if self.shows_values(run) || !hits.is_empty() {
             self.edits.clear();
             answer = run.judge.long_string(Node { path: &self.path, hits }, &mut self.edits);
         }

@@ -1,7 +1,7 @@
 //! A member's key: where it leads, what the judge makes of it, and which keys may not stand in one object.
 
 use crate::content::json::selector::Cursor;
-use crate::content::json::{Fault, Judge, KeyEdit, Node, string};
+use crate::content::json::{Fault, Judge, KeyEdit, Node, Show, string};
 
 use super::edit::Rename;
 use super::ends::Found;
@@ -53,17 +53,21 @@ impl Engine {
         let twice = member.slot.is_some_and(|slot| self.names.came(frame.mark, slot)) && member.selected;
         let every = self.cursor.state(run.program, frame.state).every_key;
         // Past the bound a wildcard's keys are no longer remembered: both of a pair are selected and judged all the same.
-        if twice || every && self.names.remember(frame.mark, Why::Selected, key) {
+        // Keys that differ and fold alike are all selected; each of them may come once.
+        let by_fold = member.folded.is_some_and(|slot| {
+            self.names.came(frame.mark, slot);
+            member.slot.is_none()
+        });
+        if twice || (every || by_fold) && self.names.remember(frame.mark, Why::Selected, key) {
             return Err(self.malformed(token.0, DUPLICATE));
         }
         let state = self.cursor.state(run.program, member.state);
-        if run.wants || !state.silent {
-            self.path.push_name(key);
-        }
+        self.path.push_name(key);
+        self.matters = matches!(run.show, Show::Promising(glance) if glance.keys) && run.judge.key_matters(key);
         let mut answer = KeyEdit::Keep;
-        if run.wants || !state.hits.is_empty() {
+        if self.shows_values(run) || !state.keys.is_empty() {
             self.edits.clear();
-            answer = run.judge.key(Node { path: &self.path, hits: &state.hits }, key, &mut self.edits);
+            answer = run.judge.key(Node { path: &self.path, hits: &state.keys }, key, &mut self.edits);
         }
         self.answered(answer, key, member.watched, token)
     }
@@ -123,8 +127,8 @@ impl Engine {
     pub(super) fn check_ensured<J>(&self, run: &Run<'_, J>, frame: Frame) -> Result<(), Fault> {
         let ensures = &self.cursor.state(run.program, frame.state).ensures;
         let mut missing = ensures.iter().filter(|(_, slot)| !self.names.has(frame.mark, *slot));
-        let collides = missing.any(|(_, slot)| {
-            let name = Cursor::slot_name(run.program, frame.state, *slot);
+        let collides = missing.any(|(entry, _)| {
+            let name = Cursor::ensured_name(run.program, *entry);
             self.names.knows(frame.mark, Why::Renamed, name)
         });
         if collides { Err(self.malformed(self.pos, COLLISION)) } else { Ok(()) }

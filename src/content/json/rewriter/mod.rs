@@ -3,15 +3,18 @@
 //! [`Limits`], whatever the body.
 //!
 //! In reading order: [`engine`] (the loop over tokens), [`ends`] (where they end), [`member`] (keys, and what may not collide), [`edit`] (what is
-//! written, held and cut), [`long`] (strings beyond the window), [`skip`] (what no selector reaches), [`frame`] (the stack).
+//! written, held and cut), [`long`] (strings beyond the window), [`straight`], [`pass`] and [`flight`] (the same, faster, where there are no surprises), [`frame`]
+//! (the stack), [`inside`] (documents in strings).
 
 mod edit;
 mod ends;
 mod engine;
+mod flight;
 mod frame;
+mod inside;
 mod long;
 mod member;
-mod skip;
+mod pass;
 mod straight;
 #[cfg(test)]
 mod tests;
@@ -22,6 +25,7 @@ use std::sync::Arc;
 use super::selector::Program;
 use super::{Fault, Judge, Limits};
 use engine::Engine;
+pub use inside::{Change, is_container, is_document, rewrite_inside};
 
 /// Rewrites one body, chunk by chunk.
 pub struct Rewriter {

@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 
 use super::Slice;
-use super::items::{Item, Positions};
-use super::program::{Edge, Indexes, Names, State, bucket};
+use super::fold::Folds;
+use super::items::{Item, Key, Positions};
+use super::program::{Edge, Indexes, Names, State, Table};
 
 /// How large the tables may grow.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +33,6 @@ pub(super) fn build(positions: &Positions, caps: Caps) -> Option<Vec<State>> {
     while let Some(items) = builder.queue.get(states.len()).cloned() {
         states.push(builder.fill(&items)?);
     }
-    mark_silent(&mut states);
     Some(states)
 }
 
@@ -62,8 +62,9 @@ impl Builder<'_> {
     fn fill(&mut self, items: &[Item]) -> Option<State> {
         let mut state = self.positions.describe(items);
         state.names = self.names(items)?;
-        state.slots = state.names.edges.len();
-        let slot = |name| state.names.edges.iter().position(|edge| edge.name == name);
+        let all = || state.names.edges.iter().chain(&state.names.folds.edges);
+        state.slots = all().count();
+        let slot = |name| all().position(|edge| edge.name == name);
         state.ensures = self
             .positions
             .ensures(items)
@@ -76,19 +77,39 @@ impl Builder<'_> {
 
     fn names(&mut self, items: &[Item]) -> Option<Names> {
         let mut edges: Vec<Edge> = self.positions.edges(items);
-        self.edges += edges.len();
+        let folds = self.positions.folds(items);
+        self.edges += edges.len() + folds.len();
         if self.edges > self.caps.edges {
             return None;
         }
         let mut to = Vec::new();
-        let mut filter = 0;
         for edge in &mut edges {
-            self.positions.by_name(items, Some(edge.name), &mut to);
+            self.positions.by_name(items, self.positions.key(self.positions.name(edge.name)), &mut to);
             edge.to = self.state(to.clone())?;
-            filter |= bucket(self.positions.name(edge.name).as_bytes());
         }
-        self.positions.by_name(items, None, &mut to);
-        Some(Names { edges: edges.into(), filter, other: self.state(to)? })
+        self.positions.by_name(items, Key::default(), &mut to);
+        let other = self.state(to)?;
+        let folds = self.folds(items, &edges, folds)?;
+        let table = Table::new(&edges, |name| self.positions.name(name));
+        Some(Names { edges: edges.into(), table, folds, other })
+    }
+
+    fn folds(&mut self, items: &[Item], exact: &[Edge], mut edges: Vec<Edge>) -> Option<Folds> {
+        if edges.is_empty() {
+            return Some(Folds::default());
+        }
+        let mut to = Vec::new();
+        for edge in &mut edges {
+            self.positions.by_name(items, Key { exact: None, folded: Some(edge.name) }, &mut to);
+            edge.to = self.state(to.clone())?;
+        }
+        let slot = |edge: &Edge| {
+            let folded = self.positions.key(self.positions.name(edge.name)).folded?;
+            edges.iter().position(|fold| fold.name == folded).map(|at| (exact.len() + at) as u32)
+        };
+        let beside = exact.iter().map(slot).collect();
+        let table = Table::new(&edges, |name| self.positions.name(name));
+        Some(Folds { edges: edges.into(), table, beside })
     }
 
     fn indexes(&mut self, items: &[Item]) -> Option<Indexes> {
@@ -166,31 +187,6 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-fn mark_silent(states: &mut [State]) {
-    for state in &mut *states {
-        let lists = [&state.hits, &state.scalar, &state.object, &state.array];
-        state.silent = lists.iter().all(|list| list.is_empty())
-            && state.names.edges.is_empty()
-            && !state.every_key
-            && state.indexes.single.is_empty()
-            && state.indexes.slices.is_empty();
-    }
-    // A state is as loud as what it leads to.
-    loop {
-        let silent: Vec<bool> = states.iter().map(|state| state.silent).collect();
-        let is_silent = |id: u32| silent.get(id as usize).copied().unwrap_or(false);
-        let mut changed = false;
-        for state in &mut *states {
-            let still = state.silent && is_silent(state.names.other) && is_silent(state.indexes.other);
-            changed |= state.silent && !still;
-            state.silent = still;
-        }
-        if !changed {
-            return;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,14 +209,6 @@ mod tests {
     fn gives_up_where_the_subsets_explode() {
         let text = format!("$..a{}", ".*".repeat(20));
         assert!(build(&positions(&[&text]), Caps::default()).is_none());
-    }
-
-    #[test]
-    fn what_no_selector_reaches_is_silent() {
-        let states = build(&positions(&["$.a[0].b"]), Caps::default()).unwrap();
-        assert!(!states[0].silent);
-        assert!(states[states[0].names.other as usize].silent);
-        assert!(states.iter().filter(|s| !s.hits.is_empty()).all(|s| !s.silent));
     }
 
     #[test]

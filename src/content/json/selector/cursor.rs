@@ -2,7 +2,8 @@
 
 use super::automaton;
 use super::items::Positions;
-use super::program::{Edge, Names, Program, State};
+use super::program::{Names, Program, State};
+use crate::content::json::EntryId;
 
 /// A state of the walk. With tables it is the number of a [`State`] for good; without, its depth, valid until the walk goes
 /// back up beyond it.
@@ -18,6 +19,8 @@ pub(in crate::content::json) struct Member {
     pub(in crate::content::json) selected: bool,
     /// Something may be renamed to it.
     pub(in crate::content::json) watched: bool,
+    /// What its folded form is known by, if that is in a selector with `fold_case`.
+    pub(in crate::content::json) folded: Option<u32>,
 }
 
 /// The walk.
@@ -44,26 +47,28 @@ impl Cursor {
         states.get(id as usize).unwrap_or(&NOWHERE)
     }
 
-    /// What is known of the members' names in this state, and the state of all members whose name no selector writes. `None`
-    /// without tables, and where a wildcard takes every member.
-    pub(in crate::content::json) fn unwritten(program: &Program, id: StateId) -> Option<(&Names, &State)> {
-        let state = program.states.get(id as usize).filter(|state| !state.every_key)?;
-        Some((&state.names, program.states.get(state.names.other as usize)?))
-    }
-
-    /// Whether some selector writes this name in a state of these names.
+    /// A state by table. `None` without tables.
     #[inline]
-    pub(in crate::content::json) fn writes(program: &Program, names: &Names, name: &[u8]) -> bool {
-        names.may_have(name)
-            && find(&names.edges, |edge| program.positions.name(edge.name).as_bytes().cmp(name)).is_some()
+    pub(in crate::content::json) fn tabled(program: &Program, id: StateId) -> Option<&State> {
+        program.states.get(id as usize)
     }
 
-    /// The name that has this slot in objects of this state.
-    pub(in crate::content::json) fn slot_name(program: &Program, id: StateId, slot: u32) -> &str {
-        match program.states.get(id as usize) {
-            Some(state) => state.names.edges.get(slot as usize).map_or("", |edge| program.positions.name(edge.name)),
-            None => program.positions.name(slot),
-        }
+    /// By table: whether some selector writes this name in a state, or something may be renamed to it.
+    #[inline]
+    pub(in crate::content::json) fn knows(program: &Program, state: &State, name: &[u8]) -> bool {
+        state.names.find(&program.positions, name).is_some()
+            || !state.names.folds.is_empty() && folds_to_some(program, &state.names, name)
+    }
+
+    /// By table: the state of every element, where they all lead to one.
+    #[inline]
+    pub(in crate::content::json) fn every_element(state: &State) -> Option<StateId> {
+        (state.indexes.single.is_empty() && state.indexes.slices.is_empty()).then_some(state.indexes.other)
+    }
+
+    /// The name of the member that an *ensure* entry adds.
+    pub(in crate::content::json) fn ensured_name(program: &Program, entry: EntryId) -> &str {
+        program.positions.written(entry)
     }
 
     /// Goes down to a member.
@@ -73,16 +78,12 @@ impl Cursor {
             return self.by_name_without_table(&program.positions, from, name);
         };
         let names = &state.names;
-        let unknown = Member { state: names.other, slot: None, selected: false, watched: false };
-        if !names.may_have(name.as_bytes()) {
-            return unknown;
+        let mut member = Member { state: names.other, slot: None, selected: false, watched: false, folded: None };
+        if let Some((slot, edge)) = names.find(&program.positions, name.as_bytes()) {
+            (member.state, member.slot) = (edge.to, Some(slot));
+            (member.selected, member.watched) = (edge.selected, edge.watched);
         }
-        match find(&names.edges, |edge| program.positions.name(edge.name).cmp(name)) {
-            Some((slot, edge)) => {
-                Member { state: edge.to, slot: Some(slot), selected: edge.selected, watched: edge.watched }
-            }
-            None => unknown,
-        }
+        if names.folds.is_empty() { member } else { folded(program, names, name, member) }
     }
 
     /// Goes down to an element.
@@ -105,13 +106,15 @@ impl Cursor {
 
     #[cold]
     fn by_name_without_table(&mut self, positions: &Positions, from: StateId, name: &str) -> Member {
-        let id = positions.id(name);
-        let mut member = Member { state: from + 1, slot: id, selected: false, watched: false };
+        let key = positions.key(name);
+        let mut member = Member { state: from + 1, slot: key.exact, selected: false, watched: false, folded: None };
         let mut to = Vec::new();
         if let Some(state) = self.path.get(from as usize) {
-            positions.by_name(&state.items, id, &mut to);
-            if let Some(edge) = state.names.edges.iter().find(|edge| Some(edge.name) == id) {
-                member.selected = edge.selected;
+            positions.by_name(&state.items, key, &mut to);
+            member.folded = key.folded.filter(|id| state.names.folds.edges.iter().any(|edge| edge.name == *id));
+            member.selected = key.exact.is_some() && member.folded.is_some();
+            if let Some(edge) = state.names.edges.iter().find(|edge| Some(edge.name) == key.exact) {
+                member.selected |= edge.selected;
                 member.watched = edge.watched;
             }
         }
@@ -143,15 +146,25 @@ fn without_table(positions: &Positions, items: Vec<super::items::Item>) -> State
     state.slots = positions.name_count();
     state.ensures = positions.ensures(&items).into();
     state.names.edges = positions.edges(&items).into();
-    let lists = [&state.hits, &state.scalar, &state.object, &state.array];
-    state.silent = items.is_empty() && lists.iter().all(|list| list.is_empty());
+    state.names.folds.edges = positions.folds(&items).into();
     state.items = items;
     state
 }
 
-/// An edge and its slot.
-#[inline]
-fn find(edges: &[Edge], compare: impl Fn(&Edge) -> std::cmp::Ordering) -> Option<(u32, &Edge)> {
-    let at = edges.binary_search_by(compare).ok()?;
-    edges.get(at).map(|edge| (at as u32, edge))
+/// A member in a state with folded names: where an exact name is written, its edge knows where the folded one leads, too.
+#[cold]
+fn folded(program: &Program, names: &Names, name: &str, mut member: Member) -> Member {
+    if let Some(slot) = member.slot {
+        member.folded = names.folds.beside.get(slot as usize).copied().flatten();
+    } else if let Some((at, edge)) = names.folds.find(&program.positions, name) {
+        member.state = edge.to;
+        member.folded = Some(names.edges.len() as u32 + at);
+    }
+    member
+}
+
+#[cold]
+fn folds_to_some(program: &Program, names: &Names, name: &[u8]) -> bool {
+    // What is no text is left to a closer look.
+    std::str::from_utf8(name).map_or(true, |name| names.folds.find(&program.positions, name).is_some())
 }

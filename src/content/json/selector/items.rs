@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::fold::fold;
 use super::program::{Edge, State};
 use super::{Choice, ProgramEntry, Purpose, Slice, Step};
 use crate::content::json::EntryId;
@@ -10,8 +11,15 @@ use crate::content::json::EntryId;
 /// A position in some selector: its index in [`Positions::all`]. The one after it is the next position of the same selector.
 pub(super) type Item = u32;
 
-/// An interned name.
+/// An interned name, as it is written or folded: the two never share a number.
 pub(super) type NameId = u32;
+
+/// What is known of a key: which written name it is, and which folded one it folds to. Neither: no selector mentions it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Key {
+    pub(super) exact: Option<NameId>,
+    pub(super) folded: Option<NameId>,
+}
 
 #[derive(Debug)]
 struct Position {
@@ -25,6 +33,8 @@ struct Position {
 struct Next {
     descend: bool,
     names: Vec<NameId>,
+    /// Names that match whatever folds to them.
+    folds: Vec<NameId>,
     any: bool,
     indexes: Vec<u64>,
     slices: Vec<Slice>,
@@ -32,8 +42,10 @@ struct Next {
 }
 
 impl Next {
-    fn takes_name(&self, name: Option<NameId>) -> bool {
-        self.any || name.is_some_and(|name| self.names.contains(&name))
+    fn takes_name(&self, key: Key) -> bool {
+        self.any
+            || key.exact.is_some_and(|name| self.names.contains(&name))
+            || key.folded.is_some_and(|name| self.folds.contains(&name))
     }
 
     fn takes_index(&self, index: u64) -> bool {
@@ -41,15 +53,23 @@ impl Next {
     }
 
     fn takes_name_at_all(&self) -> bool {
-        self.any || !self.names.is_empty()
+        self.any || self.has_names()
+    }
+
+    fn has_names(&self) -> bool {
+        !self.names.is_empty() || !self.folds.is_empty()
     }
 
     fn is_one_name(&self) -> bool {
-        self.names.len() == 1 && !self.any && !self.descend && self.indexes.is_empty() && self.slices.is_empty()
+        self.names.len() + self.folds.len() == 1
+            && !self.any
+            && !self.descend
+            && self.indexes.is_empty()
+            && self.slices.is_empty()
     }
 
     fn enters_objects(&self) -> bool {
-        self.any || self.descend || !self.names.is_empty()
+        self.any || self.descend || self.has_names()
     }
 
     fn enters_arrays(&self) -> bool {
@@ -62,6 +82,7 @@ enum Kind {
     Value,
     KeepOnly,
     Ensure,
+    Key,
     /// With the new name.
     Rename(NameId),
 }
@@ -74,25 +95,38 @@ pub(super) struct Positions {
     start: Vec<Item>,
     names: Vec<Box<str>>,
     ids: HashMap<Box<str>, NameId>,
+    /// The folded names, by their text in folded form.
+    folded: HashMap<Box<str>, NameId>,
+    /// The name that each entry's first selector ends in, as it is written.
+    written: Vec<Box<str>>,
 }
 
 impl Positions {
     pub(super) fn new(entries: &[ProgramEntry]) -> Self {
-        let mut positions =
-            Self { all: Vec::new(), entries: Vec::new(), start: Vec::new(), names: Vec::new(), ids: HashMap::new() };
+        let mut positions = Self {
+            all: Vec::new(),
+            entries: Vec::new(),
+            start: Vec::new(),
+            names: Vec::new(),
+            ids: HashMap::new(),
+            folded: HashMap::new(),
+            written: Vec::new(),
+        };
         for (id, entry) in entries.iter().enumerate() {
             let kind = match &entry.purpose {
                 Purpose::Value => Kind::Value,
                 Purpose::KeepOnly => Kind::KeepOnly,
                 Purpose::Ensure => Kind::Ensure,
+                Purpose::Key => Kind::Key,
                 Purpose::RenameTo(name) => Kind::Rename(positions.intern(name)),
             };
             positions.entries.push(kind);
+            positions.written.push(last_name(entry).into());
             for selector in &entry.selectors {
                 positions.start.push(positions.all.len() as Item);
                 let count = selector.steps.len();
                 for (i, step) in selector.steps.iter().enumerate() {
-                    let next = positions.next(step, i + 1 == count);
+                    let next = positions.next(step, i + 1 == count, selector.folds_case);
                     positions.all.push(Position { entry: id as EntryId, next: Some(next) });
                 }
                 positions.all.push(Position { entry: id as EntryId, next: None });
@@ -111,10 +145,22 @@ impl Positions {
         id
     }
 
-    fn next(&mut self, step: &Step, last: bool) -> Next {
+    fn intern_folded(&mut self, name: &str) -> NameId {
+        let folded = fold(name);
+        if let Some(&id) = self.folded.get(folded.as_ref()) {
+            return id;
+        }
+        let id = self.names.len() as NameId;
+        self.names.push(folded.as_ref().into());
+        self.folded.insert(folded.into(), id);
+        id
+    }
+
+    fn next(&mut self, step: &Step, last: bool, folds_case: bool) -> Next {
         let mut next = Next { descend: step.descend, last, ..Next::default() };
         for choice in &step.choices {
             match choice {
+                Choice::Name(name) if folds_case => next.folds.push(self.intern_folded(name)),
                 Choice::Name(name) => next.names.push(self.intern(name)),
                 Choice::Any => next.any = true,
                 Choice::Index(index) => next.indexes.push(*index),
@@ -132,8 +178,15 @@ impl Positions {
         !self.start.is_empty() || self.entries.contains(&Kind::KeepOnly)
     }
 
-    pub(super) fn id(&self, name: &str) -> Option<NameId> {
-        self.ids.get(name).copied()
+    /// What is known of a key.
+    pub(super) fn key(&self, name: &str) -> Key {
+        let folded = if self.folded.is_empty() { None } else { self.folded.get(fold(name).as_ref()).copied() };
+        Key { exact: self.ids.get(name).copied(), folded }
+    }
+
+    /// The name that the selector of an *ensure* entry ends in, as it is written.
+    pub(super) fn written(&self, entry: EntryId) -> &str {
+        self.written.get(usize::from(entry)).map_or("", |name| name)
     }
 
     pub(super) fn name(&self, id: NameId) -> &str {
@@ -153,9 +206,9 @@ impl Positions {
         self.at(items).filter_map(|(_, position)| position.next.as_ref().map(|next| (position, next)))
     }
 
-    /// Where the items lead by a name; `None` is a name that no selector mentions.
-    pub(super) fn by_name(&self, items: &[Item], name: Option<NameId>, to: &mut Vec<Item>) {
-        self.step(items, to, |next| next.takes_name(name));
+    /// Where the items lead by a key.
+    pub(super) fn by_name(&self, items: &[Item], key: Key, to: &mut Vec<Item>) {
+        self.step(items, to, |next| next.takes_name(key));
     }
 
     /// Where the items lead by an index.
@@ -201,7 +254,7 @@ impl Positions {
             scalar: self.with_outside(&hits, items, |_| false),
             object: self.with_outside(&hits, items, Next::enters_objects),
             array: self.with_outside(&hits, items, Next::enters_arrays),
-            hits: hits.into(),
+            keys: hits.iter().copied().filter(|id| matches!(self.kind(*id), Kind::Key | Kind::Rename(_))).collect(),
             every_key: self.nexts(items).any(|(_, next)| next.any),
             ..State::default()
         }
@@ -239,6 +292,21 @@ impl Positions {
             }
             same
         });
+        if !self.folded.is_empty() {
+            for edge in &mut edges {
+                let folded = self.key(self.name(edge.name)).folded;
+                edge.selected |= folded.is_some_and(|id| self.nexts(items).any(|(_, next)| next.folds.contains(&id)));
+            }
+        }
+        edges
+    }
+
+    /// The folded names that matter in an object with these items, in order of the names. Where they lead is left open.
+    pub(super) fn folds(&self, items: &[Item]) -> Vec<Edge> {
+        let names = self.nexts(items).flat_map(|(_, next)| next.folds.iter());
+        let mut edges: Vec<Edge> = names.map(|&name| Edge { name, ..Edge::default() }).collect();
+        edges.sort_by(|a, b| self.name(a.name).cmp(self.name(b.name)));
+        edges.dedup_by_key(|edge| edge.name);
         edges
     }
 
@@ -247,7 +315,7 @@ impl Positions {
         let mut ensures: Vec<_> = self
             .nexts(items)
             .filter(|(p, next)| self.kind(p.entry) == &Kind::Ensure && next.last && next.is_one_name())
-            .filter_map(|(p, next)| next.names.first().map(|name| (p.entry, *name)))
+            .filter_map(|(p, next)| next.names.first().or(next.folds.first()).map(|name| (p.entry, *name)))
             .collect();
         ensures.sort_unstable();
         ensures.dedup();
@@ -264,4 +332,13 @@ impl Positions {
         slices.dedup();
         (indexes, slices)
     }
+}
+
+/// The name that an entry's first selector ends in.
+fn last_name(entry: &ProgramEntry) -> &str {
+    let last = entry.selectors.first().and_then(|selector| selector.steps.last());
+    last.and_then(|step| step.choices.first()).map_or("", |choice| match choice {
+        Choice::Name(name) => name,
+        Choice::Any | Choice::Index(_) | Choice::Slice(_) => "",
+    })
 }

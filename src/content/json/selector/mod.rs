@@ -4,6 +4,7 @@
 
 mod automaton;
 mod cursor;
+mod fold;
 mod items;
 mod parse;
 mod program;
@@ -20,6 +21,7 @@ pub(super) use program::State;
 pub struct Selector {
     text: String,
     steps: Vec<Step>,
+    folds_case: bool,
 }
 
 /// One segment of a selector: what it takes from a node, or from the node and everything below it.
@@ -66,7 +68,19 @@ pub struct SelectorError {
 impl Selector {
     /// Parses.
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
-        Ok(Self { text: text.to_owned(), steps: parse::steps(text)? })
+        Ok(Self { text: text.to_owned(), steps: parse::steps(text)?, folds_case: false })
+    }
+
+    /// With names that match keys whatever their case, after NFKC. In one object several keys may then match one name
+    /// (`Email`, `email`): each is selected. The same key twice is as malformed as ever.
+    #[must_use]
+    pub fn fold_case(self) -> Self {
+        Self { folds_case: true, ..self }
+    }
+
+    /// Whether its names match keys whatever their case.
+    pub fn folds_case(&self) -> bool {
+        self.folds_case
     }
 
     /// As it was written.
@@ -106,7 +120,9 @@ pub enum Purpose {
     /// As `Value`; and tell [`super::Judge::leave`] when the parent is there and the member is not. Definite selectors only
     /// (others report hits and nothing more); one selector an entry, or the judge cannot tell which of them is missing.
     Ensure,
-    /// As `Value`; and a body where the new name already is a member of the same object is malformed.
+    /// As `Value`; and the judge is told of the selected members' keys.
+    Key,
+    /// As `Key`; and a body where the new name already is a member of the same object is malformed.
     RenameTo(String),
 }
 

@@ -11,10 +11,13 @@ const NEGATIVE: &str = "count from the start (`[0]`, `[2:5]`): a streamed array'
 pub(super) fn steps(text: &str) -> Result<Vec<Step>, SelectorError> {
     let mut parser = Parser { text, at: 0 };
     if !parser.eat('$') {
+        let guess = format!("$.{}", text.trim().trim_start_matches(['.', '@', '/']).replace('/', "."));
         let hint = if text.trim_start().starts_with('$') {
             "remove the white space before `$`".to_owned()
+        } else if steps(&guess).is_ok() {
+            format!("write `{guess}`")
         } else {
-            format!("write `$.{}`", text.trim().trim_start_matches('.'))
+            "`$` is the whole body, `$.name` a member of it".to_owned()
         };
         return refuse(0, "a selector begins with `$`", Some(&hint));
     }
@@ -95,6 +98,9 @@ impl<'a> Parser<'a> {
             }
             Some('[') => {
                 return refuse(start, "`.` before `[`", Some("leave the `.` out, or write `..[` for any depth"));
+            }
+            Some('\'' | '"') => {
+                return refuse(start, "a name in quotes needs brackets", Some("write `['name']` without the dot"));
             }
             Some(c) if c.is_ascii_whitespace() => return refuse(start, "white space after a dot", None),
             Some(_) => {

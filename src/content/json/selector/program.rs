@@ -1,9 +1,10 @@
 //! Compiled selectors: what [`Cursor`](super::Cursor) walks over.
 
 use super::automaton;
+use super::fold::Folds;
 use super::items::{Item, NameId, Positions};
 use super::{ProgramEntry, Slice};
-use crate::content::json::EntryId;
+use crate::content::json::{Container, EntryId};
 
 /// All selectors of a plan, compiled into one automaton: a body is read once, and a key is looked up once, whether the plan
 /// has one selector or hundreds.
@@ -37,9 +38,7 @@ impl Program {
 /// A node as the selectors see it.
 #[derive(Debug, Default)]
 pub(in crate::content::json) struct State {
-    /// Entries that select it, keep-only ones apart.
-    pub(in crate::content::json) hits: Box<[EntryId]>,
-    /// The same with the keep-only entries outside of which it lies, if it is a scalar…
+    /// Entries that select it, or outside of whose kept nodes it lies, if it is a scalar…
     pub(in crate::content::json) scalar: Box<[EntryId]>,
     /// …an object…
     pub(in crate::content::json) object: Box<[EntryId]>,
@@ -51,12 +50,23 @@ pub(in crate::content::json) struct State {
     pub(in crate::content::json) every_key: bool,
     /// How many members have a slot, a number by which they are known in one object.
     pub(in crate::content::json) slots: usize,
-    /// Whether neither it nor anything below it can be hit, ensured or watched.
-    pub(in crate::content::json) silent: bool,
-    pub(super) names: Names,
+    /// Entries that select it and are about its key.
+    pub(in crate::content::json) keys: Box<[EntryId]>,
+    pub(in crate::content::json) names: Names,
     pub(super) indexes: Indexes,
     /// For the cursor without tables.
     pub(super) items: Vec<Item>,
+}
+
+impl State {
+    /// The entries that hit it if it is such a container, and how many of its members have a slot.
+    #[inline]
+    pub(in crate::content::json) fn as_container(&self, container: Container) -> (&[EntryId], usize) {
+        match container {
+            Container::Object => (&self.object, self.slots),
+            Container::Array => (&self.array, 0),
+        }
+    }
 }
 
 /// What is known of a name in some state.
@@ -75,27 +85,84 @@ pub(super) struct Edge {
 pub(in crate::content::json) struct Names {
     /// In order of the names; an edge's place is its slot.
     pub(super) edges: Box<[Edge]>,
-    /// One bit for each bucket that a name of `edges` falls into.
-    // PERF: most keys are in no selector, and one bit tells so for nearly all of them.
-    pub(super) filter: u64,
+    pub(super) table: Table,
+    /// Where folded names lead that are written in no edge.
+    pub(super) folds: Folds,
     pub(in crate::content::json) other: u32,
 }
 
 impl Names {
-    /// Whether a selector could write this name; where it says no, none does.
+    /// The edge of a name, with its slot.
     #[inline]
-    pub(super) fn may_have(&self, name: &[u8]) -> bool {
-        self.filter != 0 && self.filter & bucket(name) != 0
+    pub(super) fn find(&self, positions: &Positions, name: &[u8]) -> Option<(u32, &Edge)> {
+        self.table.find(&self.edges, positions, name)
     }
 }
 
-/// The bucket of a name in [`Names::filter`].
+/// A hash table of edges by name, with open addressing: empty without edges, and half empty with them.
+#[derive(Debug, Default)]
+pub(super) struct Table(Box<[Bucket]>);
+
+/// A place in the table.
+#[derive(Debug, Clone, Copy, Default)]
+struct Bucket {
+    hash: u32,
+    /// The edge's place and one more; 0 is none.
+    edge: u32,
+}
+
+impl Table {
+    /// Of these edges' names.
+    pub(super) fn new<'n>(edges: &[Edge], name: impl Fn(NameId) -> &'n str) -> Self {
+        let size = if edges.is_empty() { 0 } else { (edges.len() * 2).next_power_of_two().max(8) };
+        let mut table = vec![Bucket::default(); size].into_boxed_slice();
+        for (edge, n) in edges.iter().zip(1..) {
+            let hash = hash(name(edge.name).as_bytes());
+            let mut order = (0..size).map(|n| (hash as usize).wrapping_add(n) & (size - 1));
+            let free = order.find(|at| table.get(*at).is_some_and(|bucket| bucket.edge == 0));
+            if let Some(bucket) = free.and_then(|at| table.get_mut(at)) {
+                *bucket = Bucket { hash, edge: n };
+            }
+        }
+        Self(table)
+    }
+
+    /// The edge of a name among those that the table was made of, with its place.
+    // PERF: most keys are in no selector, and one look at the table tells so; with hundreds of selectors as with one.
+    #[inline]
+    pub(super) fn find<'e>(&self, edges: &'e [Edge], positions: &Positions, name: &[u8]) -> Option<(u32, &'e Edge)> {
+        let mask = self.0.len().checked_sub(1)?;
+        let hash = hash(name);
+        let mut at = hash as usize & mask;
+        // INVARIANT: at most half of the table is taken, so there is an end to it.
+        loop {
+            let bucket = self.0.get(at)?;
+            let place = bucket.edge.checked_sub(1)?;
+            if bucket.hash == hash
+                && let Some(edge) = edges.get(place as usize)
+                && positions.name(edge.name).as_bytes() == name
+            {
+                return Some((place, edge));
+            }
+            at = (at + 1) & mask;
+        }
+    }
+}
+
+/// Mixes a name's length with its first and its last eight bytes. Names of rules are chosen by who writes the rules; what a body
+/// brings is only looked up, so nobody gains by names that collide.
 #[inline]
-pub(super) fn bucket(name: &[u8]) -> u64 {
-    let (first, last) = (name.first().copied().unwrap_or(0), name.last().copied().unwrap_or(0));
-    let mixed = u64::from(first) | u64::from(last) << 8 | (name.len() as u64) << 16;
-    // Fibonacci hashing: the top six bits depend on all of them.
-    1 << (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
+fn hash(name: &[u8]) -> u32 {
+    let (first, last) = match (name.first_chunk(), name.last_chunk()) {
+        (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+        _ => match (name.first_chunk(), name.last_chunk()) {
+            (Some(first), Some(last)) => (u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into()),
+            _ => name.iter().fold((0, 0), |(all, _), byte| (all << 8 | u64::from(*byte), 0)),
+        },
+    };
+    // Fibonacci hashing: the top bits depend on all of them.
+    let mixed = (first ^ last.rotate_left(29) ^ (name.len() as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 32) as u32
 }
 
 /// Where indexes lead.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-pub(super) const NAMES: [&str; 6] = ["a", "b", "c", "é😀", "x y", ""];
+pub(super) const NAMES: [&str; 8] = ["a", "b", "c", "A", "é😀", "É😀", "x y", ""];
 
 /// A document without duplicate keys.
 pub(super) fn document() -> impl Strategy<Value = Value> {

@@ -7,13 +7,14 @@ mod faults;
 mod identity;
 mod long;
 mod oracle;
+mod syntax;
 
 use std::sync::Arc;
 
 use crate::content::json::selector::{Program, ProgramEntry, Purpose, Selector};
 use crate::content::json::{
-    Container, Edit, Edits, Entry, EntryId, Fault, Judge, KeyEdit, Limits, Long, Node, Path, Rewriter, Scalar, Splice,
-    rewrite_whole,
+    Container, Edit, Edits, Entry, EntryId, Fault, Judge, KeyEdit, Limits, Long, Node, Path, Rewriter, Scalar, Show,
+    Splice, rewrite_whole,
 };
 
 /// What a rule of a [`Script`] does where it hits.
@@ -62,8 +63,8 @@ pub(super) fn splice_every_a(text: &str, range: std::ops::Range<usize>, with: &s
 }
 
 impl Judge for Script {
-    fn wants_everything(&self) -> bool {
-        !self.selected_only
+    fn show(&self) -> Show {
+        if self.selected_only { Show::Selected } else { Show::Everything }
     }
 
     fn key(&mut self, node: Node<'_>, key: &str, edits: &mut Edits) -> KeyEdit {

@@ -151,7 +151,7 @@ fn rule() -> impl Strategy<Value = (Vec<String>, Act)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(crate::properties::cases(600))]
 
     #[test]
     fn the_oracle_agrees(

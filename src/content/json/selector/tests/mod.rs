@@ -1,11 +1,14 @@
 //! Selectors against the public compliance suite, where it is at hand, and against our own cases.
 
+mod cases;
+
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use super::{Choice, Program, ProgramEntry, Purpose, Selector};
+use super::{Choice, Cursor, Program, ProgramEntry, Purpose, Selector};
 use crate::content::json::{
-    Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Limits, Long, Node, Path, Scalar, Segment, rewrite_whole,
+    Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Limits, Long, Node, Path, Scalar, Segment, Show,
+    rewrite_whole,
 };
 
 /// A judge that only notes where selectors hit.
@@ -27,8 +30,8 @@ impl Marks {
 }
 
 impl Judge for Marks {
-    fn wants_everything(&self) -> bool {
-        !self.selected_only
+    fn show(&self) -> Show {
+        if self.selected_only { Show::Selected } else { Show::Everything }
     }
     fn key(&mut self, _: Node<'_>, _: &str, _: &mut Edits) -> KeyEdit {
         KeyEdit::Keep
@@ -93,6 +96,44 @@ fn selects_what_the_rfc_says() {
     check("$[1,0:6:2,9,4:]", list, &["[0]", "[1]", "[2]", "[4]", "[5]", "[6]", "[7]", "[8]", "[9]"]);
     check(r#"$["\u0061\ud83d\ude00\"'\n"]"#, r#"{"a😀\"'\n":1}"#, &[r#"["a😀\"'\n"]"#]);
     check(r"$['it\'s']", r#"{"it's":1}"#, &[r#"["it's"]"#]);
+}
+
+fn check_folded(selector: &str, body: &str, expected: &[&str]) {
+    let found = selected(&Selector::parse(selector).unwrap().fold_case(), body);
+    let expected: BTreeSet<String> = expected.iter().map(|&path| path.to_owned()).collect();
+    assert_eq!(found, expected, "{selector} on {body}");
+}
+
+#[test]
+fn folded_names_match_whatever_their_case() {
+    let store = r#"{"Email":1,"email":2,"EMAIL":{"e-Mail":3},"mail":4,"\uff25mail":5,"e":6}"#;
+    let all = [r#"["Email"]"#, r#"["email"]"#, r#"["EMAIL"]"#, r#"["Ｅmail"]"#];
+    check_folded("$.eMail", store, &all);
+    check_folded("$.email['E-MAIL']", store, &[r#"["EMAIL"]["e-Mail"]"#]);
+    check_folded("$..['e-mail','E']", store, &[r#"["EMAIL"]["e-Mail"]"#, r#"["e"]"#]);
+    check_folded("$.*", r#"{"A":1,"a":2}"#, &[r#"["A"]"#, r#"["a"]"#]);
+    check_folded("$.ÄRZTE", r#"{"ärzte":1,"a\u0308rzte":2,"arzte":3}"#, &[r#"["ärzte"]"#, r#"["a\u{308}rzte"]"#]);
+    check("$.Email", store, &[r#"["Email"]"#]);
+}
+
+#[test]
+fn exact_and_folded_names_live_side_by_side() {
+    let parse = |text: &str| Selector::parse(text).unwrap();
+    let entry = |selector| ProgramEntry { purpose: Purpose::Value, selectors: vec![selector] };
+    let entries = [entry(parse("$.Id")), entry(parse("$.ID").fold_case()), entry(parse("$.id.x"))];
+    let hits = |program: Program, key: &str| {
+        let mut cursor = Cursor::default();
+        let root = cursor.start(&program);
+        let member = cursor.by_name(&program, root, key);
+        cursor.state(&program, member.state).scalar.to_vec()
+    };
+    for make in [Program::compile, Program::without_tables] {
+        assert_eq!(hits(make(&entries), "Id"), [0, 1]);
+        assert_eq!(hits(make(&entries), "ID"), [1]);
+        assert_eq!(hits(make(&entries), "id"), [1]);
+        assert_eq!(hits(make(&entries), "iD"), [1]);
+        assert_eq!(hits(make(&entries), "i"), [0_u16; 0]);
+    }
 }
 
 #[test]

@@ -1,0 +1,304 @@
+//! The loops that pass members and elements, and what they know of the container that they are in. They validate what they
+//! pass, look at bytes and tables, and touch nothing else.
+
+use crate::content::json::block::Marks;
+use crate::content::json::selector::{Cursor, Program, State, StateId};
+use crate::content::json::{Container, Glance, Judge, Limits, Scalar, Show, lexer, string};
+
+use super::engine::{Expect, Run};
+use super::frame::Frame;
+
+/// Where a member or element stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    /// From where on it goes if it is removed: its comma, or itself.
+    pub(super) lead: usize,
+    /// Its first byte.
+    pub(super) start: usize,
+}
+
+/// What may come next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A member, an element, or the end.
+    First,
+    /// A member or element.
+    Another,
+    /// A comma or the end.
+    Separator,
+}
+
+impl Next {
+    fn of(expect: Expect) -> Option<Self> {
+        match expect {
+            Expect::FirstKey | Expect::FirstElement => Some(Self::First),
+            Expect::Key | Expect::Element => Some(Self::Another),
+            Expect::After => Some(Self::Separator),
+            Expect::Value | Expect::Colon | Expect::Text | Expect::Window | Expect::End => None,
+        }
+    }
+
+    /// The same for the loop, in such a container.
+    pub(super) fn expect(self, container: Option<Container>) -> Expect {
+        match (self, container) {
+            (_, None) => Expect::End,
+            (Self::First, Some(Container::Object)) => Expect::FirstKey,
+            (Self::First, Some(Container::Array)) => Expect::FirstElement,
+            (Self::Another, Some(Container::Object)) => Expect::Key,
+            (Self::Another, Some(Container::Array)) => Expect::Element,
+            (Self::Separator, Some(_)) => Expect::After,
+        }
+    }
+}
+
+/// What is the same for all members or elements of the innermost container.
+#[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each asked by its own name")]
+pub(super) struct Scope<'a> {
+    pub(super) state: &'a State,
+    pub(super) is_object: bool,
+    /// Where members lead whose name no selector writes; where elements lead.
+    pub(super) child: &'a State,
+    pub(super) child_id: StateId,
+    pub(super) each_key: bool,
+    pub(super) each_value: bool,
+    /// All that is not passed leads to `child`.
+    pub(super) is_one: bool,
+}
+
+impl<'a> Scope<'a> {
+    #[inline]
+    pub(super) fn of(frame: &Frame, ground: &Ground<'a>) -> Option<Self> {
+        let state = Cursor::tabled(ground.program, frame.state)?;
+        let everything = ground.everything || frame.shown;
+        let is_object = frame.container == Container::Object;
+        let one = if is_object { Some(state.names.other) } else { Cursor::every_element(state) };
+        let child_id = one.unwrap_or(0);
+        let child = Cursor::tabled(ground.program, child_id)?;
+        let each_key = everything || frame.renamed || state.every_key || !child.keys.is_empty();
+        let each_value = everything || one.is_none() || !child.scalar.is_empty();
+        Some(Self { state, is_object, child, child_id, each_key, each_value, is_one: one.is_some() })
+    }
+}
+
+/// What it flies over.
+pub(super) struct Ground<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) program: &'a Program,
+    pub(super) glance: Glance,
+    pub(super) everything: bool,
+    /// [`Limits::token`] and [`Limits::window`].
+    pub(super) token: usize,
+    pub(super) window: usize,
+    /// The longest key and value that need no closer look.
+    pub(super) key: usize,
+    pub(super) string: usize,
+    pub(super) number: usize,
+}
+
+impl<'a> Ground<'a> {
+    pub(super) fn of<J: Judge>(run: &Run<'a, J>, limits: Limits, glance: Glance) -> Self {
+        let Limits { token, window, .. } = limits;
+        Self {
+            bytes: run.text.as_bytes(),
+            program: run.program,
+            glance,
+            everything: run.show == Show::Everything,
+            token,
+            window,
+            key: token.min(glance.length.saturating_sub(1)),
+            string: window.min(glance.length.saturating_sub(1)),
+            number: token.min(glance.number.saturating_sub(1)),
+        }
+    }
+}
+
+/// Where it stands.
+pub(super) struct Flight {
+    /// Behind what was read.
+    pub(super) at: usize,
+    pub(super) next: Next,
+    /// Since where white space is held back.
+    pub(super) space: usize,
+    /// Members or elements passed in the innermost container.
+    pub(super) passed: u64,
+}
+
+/// A member or element that is not passed.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    pub(super) step: Step,
+    /// The key's closing quote; where the element begins.
+    pub(super) quote: usize,
+    pub(super) value: usize,
+    /// Whether the key is of interest.
+    pub(super) key: bool,
+}
+
+impl Flight {
+    /// From where the engine stands. `None`: that is not before a member, an element or a separator.
+    pub(super) fn of(expect: Expect, at: usize, space: usize) -> Option<Self> {
+        Next::of(expect).map(|next| Self { at, next, space: space.min(at), passed: 0 })
+    }
+
+    /// Behind a bracket.
+    pub(super) const fn behind(bracket: usize, next: Next) -> Self {
+        Self { at: bracket + 1, next, space: bracket + 1, passed: 0 }
+    }
+
+    /// Passes members. Halts before one that is wanted, before the brace (whose place is the error), or before what is odd.
+    // PERF: nothing but locals, in a function of its own so that they stay in registers.
+    #[inline(never)]
+    pub(super) fn members<const PROMISING: bool, J: Judge>(
+        &mut self,
+        ground: &Ground<'_>,
+        marks: &mut Marks,
+        scope: &Scope<'_>,
+        judge: &mut J,
+    ) -> Result<Found, Option<usize>> {
+        let bytes = ground.bytes;
+        let Self { mut at, mut space, mut next, .. } = *self;
+        let mut passed_by = 0;
+        let result = loop {
+            // PERF: several bytes at one look, here and behind the key.
+            let step = match ahead(bytes, at) {
+                Some([b',', b'"']) if next == Next::Separator => Step { lead: at, start: at + 1 },
+                _ => {
+                    (self.at, self.space, self.next) = (at, space, next);
+                    match self.step(bytes, b'}', ground.token) {
+                        Ok((step, b'"')) => step,
+                        Ok(_) => break Err(None),
+                        Err(end) => break Err(end),
+                    }
+                }
+            };
+            let quote = marks.stop(bytes, step.start + 1);
+            let Some([b'"', b':', one, two]) = ahead(bytes, quote) else { break Err(None) };
+            // Pretty-printed JSON has one space here.
+            let (value, first) = if one == b' ' { (quote + 3, two) } else { (quote + 2, one) };
+            if first <= b' ' || quote - step.start > ground.token {
+                break Err(None);
+            }
+            let name = bytes.get(step.start + 1..quote).unwrap_or_default();
+            let key = scope.each_key
+                || PROMISING && (name.len() > ground.key || marks.tells(step.start + 1, quote))
+                || Cursor::knows(ground.program, scope.state, name)
+                || PROMISING && ground.glance.keys && judge.key_matters(string::as_text(name));
+            if key || scope.each_value {
+                break Ok(Found { step, quote, value, key });
+            }
+            let Some(end) = passed::<PROMISING>(ground, marks, value, first) else {
+                break Ok(Found { step, quote, value, key });
+            };
+            passed_by += 1;
+            (at, space, next) = (end, end, Next::Separator);
+        };
+        self.passed += passed_by;
+        (self.at, self.space, self.next) = (at, space, next);
+        result
+    }
+
+    /// The same with elements.
+    #[inline(never)]
+    pub(super) fn elements<const PROMISING: bool>(
+        &mut self,
+        ground: &Ground<'_>,
+        marks: &mut Marks,
+        scope: &Scope<'_>,
+    ) -> Result<Found, Option<usize>> {
+        loop {
+            let (step, first) = self.step(ground.bytes, b']', ground.token)?;
+            let found = Found { step, quote: step.start, value: step.start, key: false };
+            if scope.each_value {
+                return Ok(found);
+            }
+            let Some(end) = passed::<PROMISING>(ground, marks, step.start, first) else { return Ok(found) };
+            self.go_on(end);
+        }
+    }
+
+    #[inline]
+    pub(super) fn go_on(&mut self, end: usize) {
+        self.passed += 1;
+        (self.at, self.space, self.next) = (end, end, Next::Separator);
+    }
+
+    /// Where the next member or element stands, with its first byte.
+    #[inline]
+    fn step(&self, bytes: &[u8], closing: u8, token: usize) -> Result<(Step, u8), Option<usize>> {
+        let lead = lexer::space_end(bytes, self.at);
+        let mut start = lead;
+        let byte = match bytes.get(lead) {
+            Some(b',') if self.next == Next::Separator => {
+                start = lexer::space_end(bytes, lead + 1);
+                *bytes.get(start).filter(|byte| **byte != closing).ok_or(None)?
+            }
+            Some(&byte) if byte == closing && self.next != Next::Another => return Err(Some(lead)),
+            Some(&byte) if self.next != Next::Separator => byte,
+            Some(_) | None => return Err(None),
+        };
+        // White space is held back as long as what follows may still be removed.
+        if start - self.space > token { Err(None) } else { Ok((Step { lead, start }, byte)) }
+    }
+}
+
+/// So many bytes from `at` on, if there are as many.
+#[expect(clippy::inline_always, reason = "PERF: in the loop its parts are shared with what is around it")]
+#[inline(always)]
+fn ahead<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..)?.first_chunk().copied()
+}
+
+/// A string or number as a judge sees it.
+pub(super) struct Said<'a> {
+    pub(super) scalar: Scalar<'a>,
+    /// Where it stands.
+    pub(super) token: (usize, usize),
+    /// What splices of it count from.
+    pub(super) content: (usize, usize),
+}
+
+/// The string or number at `at`. `None`: it needs a closer look, or is something else.
+#[inline]
+pub(super) fn said<'a>(text: &'a str, marks: &mut Marks, at: usize, ground: &Ground<'_>) -> Option<Said<'a>> {
+    let bytes = text.as_bytes();
+    match bytes.get(at)? {
+        b'"' => {
+            let quote = marks.stop(bytes, at + 1);
+            let is_whole = bytes.get(quote) == Some(&b'"') && quote - at - 1 <= ground.window;
+            let scalar = Scalar::String(text.get(at + 1..quote).filter(|_| is_whole)?);
+            Some(Said { scalar, token: (at, quote + 1), content: (at + 1, quote) })
+        }
+        b'-' | b'0'..=b'9' => {
+            let (end, _) = lexer::whole_number(bytes, at).filter(|(end, _)| end - at <= ground.token)?;
+            Some(Said { scalar: Scalar::Number(text.get(at..end)?), token: (at, end), content: (at, end) })
+        }
+        _ => None,
+    }
+}
+
+/// Where the scalar that begins at `at` ends, if a glance at it is enough.
+#[expect(clippy::inline_always, reason = "PERF: in the loop its parts are shared with what is around it")]
+#[inline(always)]
+fn passed<const PROMISING: bool>(ground: &Ground<'_>, marks: &mut Marks, at: usize, first: u8) -> Option<usize> {
+    let bytes = ground.bytes;
+    match first {
+        b'"' => {
+            let quote = marks.stop(bytes, at + 1);
+            let is_plain = bytes.get(quote) == Some(&b'"')
+                && quote - at - 1 <= ground.string
+                && !(PROMISING && marks.tells(at + 1, quote));
+            is_plain.then_some(quote + 1)
+        }
+        b'-' | b'0'..=b'9' => {
+            let (end, has_exponent) = lexer::whole_number(bytes, at)?;
+            // A short one with an exponent may be a long one.
+            (end - at <= ground.number && !(PROMISING && has_exponent)).then_some(end)
+        }
+        b't' | b'f' | b'n' => {
+            let word = lexer::literal(first)?;
+            bytes.get(at..)?.starts_with(word).then_some(at + word.len())
+        }
+        _ => None,
+    }
+}
