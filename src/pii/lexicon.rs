@@ -148,7 +148,8 @@ impl Lexicon {
         ];
         let own = TABLE.iter().flat_map(|entity| [entity.keys, entity.words]);
         let lists = weighed.iter().map(|(words, _)| *words).chain(own);
-        let (count, letters) = lists.flat_map(phrases).fold((0_usize, 0), |(n, letters), one| (n + 1, letters + one.len()));
+        let (count, letters) =
+            lists.flat_map(phrases).fold((0_usize, 0), |(n, letters), one| (n + 1, letters + one.len()));
         // Each phrase is entered with its plural.
         let places = (count * 4).next_power_of_two();
         let mut lexicon = Self {
@@ -157,7 +158,12 @@ impl Lexicon {
             meanings: Vec::new(),
             phrases: Filter::new(count * 2),
             ends: Filter::new(letters),
-            whole: TABLE.iter().zip(0..).filter(|(entity, _)| entity.reader.is_whole()).map(|(_, id)| EntityId(id)).collect(),
+            whole: TABLE
+                .iter()
+                .zip(0..)
+                .filter(|(entity, _)| entity.reader.is_whole())
+                .map(|(_, id)| EntityId(id))
+                .collect(),
         };
         for (words, weight) in weighed {
             phrases(words).for_each(|phrase| lexicon.enter(phrase, |meaning| meaning.weight = weight));

@@ -174,7 +174,7 @@ const fn is_wanted(wanted: u32, digits: usize) -> bool {
 
 /// Judges the candidates that begin with the first of `groups`.
 fn from(text: &[u8], groups: &[Group], wanted: u32, judge: &mut impl FnMut(&Number<'_>)) {
-    let mut run = Digits { digits: [0; MAX_DIGITS], length: 0, groups: [0; MAX_GROUPS], copied: 0 };
+    let mut run = Digits { bytes: [0; MAX_DIGITS], length: 0, groups: [0; MAX_GROUPS], copied: 0 };
     let (mut length, mut separators, mut lead) = (0, 0, None);
     for (group, end) in groups.iter().zip(1..=MAX_GROUPS) {
         length += group.end - group.start;
@@ -191,7 +191,7 @@ fn from(text: &[u8], groups: &[Group], wanted: u32, judge: &mut impl FnMut(&Numb
             if right != Edge::Joined && (!lead.opened || separators & sep::OTHER != 0 || group.separator.is_none()) {
                 run.copy(text, groups.get(..end).unwrap_or_default());
                 judge(&Number {
-                    digits: run.digits.get(..length).unwrap_or_default(),
+                    digits: run.bytes.get(..length).unwrap_or_default(),
                     groups: run.groups.get(..end).unwrap_or_default(),
                     separators,
                     plus: lead.plus,
@@ -207,7 +207,7 @@ fn from(text: &[u8], groups: &[Group], wanted: u32, judge: &mut impl FnMut(&Numb
 
 /// The digits of one candidate and of those that begin with it.
 struct Digits {
-    digits: [u8; MAX_DIGITS],
+    bytes: [u8; MAX_DIGITS],
     length: usize,
     groups: [u8; MAX_GROUPS],
     copied: usize,
@@ -218,8 +218,7 @@ impl Digits {
         for group in groups.get(self.copied..).unwrap_or_default() {
             let digits = text.get(group.start..group.end).unwrap_or_default();
             let end = self.length + digits.len();
-            let (Some(slot), Some(length)) =
-                (self.digits.get_mut(self.length..end), self.groups.get_mut(self.copied))
+            let (Some(slot), Some(length)) = (self.bytes.get_mut(self.length..end), self.groups.get_mut(self.copied))
             else {
                 return;
             };
@@ -244,7 +243,9 @@ struct Lead {
 
 impl Lead {
     fn of(text: &[u8], groups: &[Group]) -> Self {
-        let Some(first) = groups.first() else { return Self { start: 0, plus: false, opened: false, edge: Edge::Joined } };
+        let Some(first) = groups.first() else {
+            return Self { start: 0, plus: false, opened: false, edge: Edge::Joined };
+        };
         let before = |n: usize| first.start.checked_sub(n).and_then(|at| text.get(at)).copied();
         let closes = || text.get(first.end) == Some(&b')');
         let (length, plus, opened) = match (before(2), before(1)) {

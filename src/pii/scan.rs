@@ -38,16 +38,13 @@ impl Marks {
                 *high |= byte;
             }
         };
-        match bytes.last_chunk::<LANES>() {
-            Some(last) => {
-                bytes.as_chunks::<LANES>().0.iter().for_each(&mut look);
-                look(last);
-            }
-            None => {
-                let mut padded = [0; LANES];
-                padded.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = *byte);
-                look(&padded);
-            }
+        if let Some(last) = bytes.last_chunk::<LANES>() {
+            bytes.as_chunks::<LANES>().0.iter().for_each(&mut look);
+            look(last);
+        } else {
+            let mut padded = [0; LANES];
+            padded.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = *byte);
+            look(&padded);
         }
         let [digit, at, percent, high] = seen.map(|lanes| lanes.iter().fold(0, |all, lane| all | lane));
         Self { digit: digit != 0, at: at != 0, percent: percent != 0, beyond_ascii: high >= 0x80 }

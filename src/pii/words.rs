@@ -13,13 +13,13 @@ const OWN_NUMBER: usize = 4;
 /// Words between the members of a list.
 static JOINTS: [u64; 16] = {
     let joints = ["and", "or", "und", "oder", "et", "ou", "y", "o", "e", "i", "en", "of", "och", "og", "to", "&"];
-    let mut hashes = [0; 16];
+    let mut hashes = [0_u64; 16];
     let mut n = 0;
     while n < joints.len() {
         let word = joints[n].as_bytes();
         let mut at = 0;
         while at < word.len() {
-            hashes[n] = (hashes[n] as u64).wrapping_mul(BASE).wrapping_add(word[at] as u64);
+            hashes[n] = hashes[n].wrapping_mul(BASE).wrapping_add(word[at] as u64);
             at += 1;
         }
         n += 1;
@@ -82,7 +82,7 @@ pub(super) struct Words<'a> {
     text: &'a str,
     /// What is not read yet ends here.
     at: usize,
-    words: [Word; MAX_WORDS],
+    known: [Word; MAX_WORDS],
     count: usize,
     /// Whether what is read of the text from its end on holds no line break and no digit.
     is_line: bool,
@@ -112,9 +112,9 @@ impl<'a> Words<'a> {
     #[inline]
     pub fn of_text(text: &'a str) -> Self {
         // PERF: all zeros, which is a few vector stores.
-        let words = [Word { letters: Letters { hash: 0, power: 0 }, is_of_line: false }; MAX_WORDS];
+        let known = [Word { letters: Letters { hash: 0, power: 0 }, is_of_line: false }; MAX_WORDS];
         let own_number = OWN_NUMBER;
-        Self { text, at: text.len(), words, count: 0, is_line: true, has_word: false, digits: 0, own_number }
+        Self { text, at: text.len(), known, count: 0, is_line: true, has_word: false, digits: 0, own_number }
     }
 
     /// The word with so many others behind it.
@@ -123,7 +123,7 @@ impl<'a> Words<'a> {
         while index >= self.count {
             self.read()?;
         }
-        self.words.get(index).copied()
+        self.known.get(index).copied()
     }
 
     fn read(&mut self) -> Option<()> {
@@ -147,7 +147,7 @@ impl<'a> Words<'a> {
             letters = letters.after(letter);
             (right, is_small, is_small_behind) = (case, letter.is_ascii_lowercase(), is_small);
         }
-        *self.words.get_mut(self.count)? = Word { letters, is_of_line: self.is_line };
+        *self.known.get_mut(self.count)? = Word { letters, is_of_line: self.is_line };
         self.count += 1;
         self.digits = 0;
         self.has_word = self.has_word || !JOINTS.contains(&letters.hash);
