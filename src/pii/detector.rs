@@ -170,7 +170,7 @@ impl Detector {
     /// of a fraction are measurements, and `4111111111111111.0` and `4.111111111111111e15` are not. What is found in a number
     /// that is not written plainly is all of it.
     pub fn find_in_number(&self, lexeme: &str, context: Context, found: &mut Vec<Match>) {
-        if !self.reads_digits {
+        if !self.reads_digits && self.wholes.is_empty() {
             return;
         }
         if lexeme.bytes().all(|byte| byte.is_ascii_digit()) {

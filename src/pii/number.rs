@@ -365,6 +365,10 @@ pub(super) fn written_plainly(lexeme: &str) -> Option<String> {
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
     let exponent: i32 = exponent.parse().ok()?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    // PERF: measurements, which most fractions are, end here without an allocation.
+    if exponent >= 0 && i32::try_from(fraction.trim_end_matches('0').len()).ok()? > exponent {
+        return None;
+    }
     if whole.len() + fraction.len() > 2 * MAX_DIGITS {
         return None;
     }

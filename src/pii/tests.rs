@@ -197,6 +197,15 @@ proptest::proptest! {
     }
 }
 
+#[test]
+fn a_number_can_be_a_password() {
+    let password = ids().find(|(_, entity)| entity.name == "password").map(|(id, _)| id);
+    let detector = Detector::new(password.into_iter().collect());
+    let mut found = Vec::new();
+    detector.find_in_number("73519482", under("password"), &mut found);
+    assert_eq!(found.len(), 1);
+}
+
 /// Contexts that speak for each entity in turn, and for none.
 fn contexts() -> Vec<Context> {
     let keys = ids().filter_map(|(_, entity)| entity.keys.split(", ").next());
