@@ -50,6 +50,9 @@
 //!
 //! - One listener, accepted on the control thread and handed to the worker with the fewest connections, in place of one
 //!   `SO_REUSEPORT` socket per core: no imbalance by hash, and a second process on the same port is an error.
+//! - The JSON engine does not show a judge everything. A judge says what a glance may pass by
+//!   ([`content::json::Show`]); most members of a body are passed by a loop that touches no stack, no path and no rule, and the
+//!   context of a key is made only where something is looked at.
 //! - Each upstream has two clients per worker: a pooled one, and one that keeps nothing, on which a safe retry is sure to get a
 //!   new connection.
 
