@@ -51,6 +51,7 @@ impl Plan {
                 facts.may_block_body |= rule.mode == Mode::Enforce && matches!(rule.action, Action::Block(_));
             }
         }
+        super::place::prepare();
         let key_marks = key_marks(&judging, &selected.detect);
         // A key that could equal an edited one must be looked at. Most such keys tell by themselves: `***`, `[REDACTED:…`.
         let keys = key_marks.iter().flatten().any(|mark| !tells(mark.as_bytes()));
