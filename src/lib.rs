@@ -70,6 +70,7 @@ mod properties;
 mod quantity;
 pub mod router;
 pub mod rules;
+pub mod scan;
 pub mod sensitive;
 pub mod settings;
 pub mod stats;

@@ -3,10 +3,14 @@
 mod audit;
 mod check;
 mod demo;
+
+mod input;
 mod logging;
+mod progress;
 mod proxy;
 mod run;
 mod sample;
+
 mod transform;
 
 use std::io::Write;

@@ -11,6 +11,17 @@ pub enum Confidence {
     Certain,
 }
 
+impl Confidence {
+    /// Its fixed name: `likely`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Possible => "possible",
+            Self::Likely => "likely",
+            Self::Certain => "certain",
+        }
+    }
+}
+
 /// A kind of personal data or secret: its position in the table [`super::entities::TABLE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntityId(pub u8);

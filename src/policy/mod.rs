@@ -18,10 +18,11 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-pub use body::{BodyFault, BodyFilter, BodyJudge};
+pub use body::{BodyFault, BodyFilter, BodyJudge, Contexts};
 pub use finding::{Described, Finding, Findings};
 pub use head::{HeaderChange, HeaderEdit, Judged};
 pub use name::NamePattern;
+pub use place::storable;
 pub use plan::Plan;
 
 use std::sync::Arc;

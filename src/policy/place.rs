@@ -114,6 +114,12 @@ impl<'a> Spot<'a> {
     }
 }
 
+/// The place of a node, or of a member's key, in words that may be stored. `least`: the confidence from which a name counts as
+/// recognised.
+pub fn storable(path: &Path, least: Confidence) -> String {
+    Spot::new(Place::Json(path)).render(least)
+}
+
 fn hash_path(path: &Path, hasher: &mut impl Hasher) {
     for segment in path.segments() {
         match segment {

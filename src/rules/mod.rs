@@ -11,7 +11,7 @@ mod problem;
 pub mod source;
 pub mod status;
 pub mod store;
-mod suggest;
+pub(crate) mod suggest;
 mod tree;
 pub mod watch;
 mod words;

@@ -1,7 +1,7 @@
 //! "Did you mean": the nearest of the words that would have been right. It knows words, not what they stand for.
 
 /// The candidate that `word` is most likely a misspelling of; `None` when nothing is near enough to be worth a guess.
-pub(super) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = fold(word);
     let length = word.chars().count();
     if length > LONGEST {
@@ -19,7 +19,7 @@ pub(super) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
 }
 
 /// A hint made of [`closest`], or of the list of right words if the list is short enough to be read.
-pub(super) fn hint<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
+pub(crate) fn hint<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
     if let Some(near) = closest(word, candidates.clone()) {
         return Some(format!("did you mean `{near}`?"));
     }

@@ -3,8 +3,6 @@
 //! `on_failure` says.
 
 mod ending;
-mod input;
-mod progress;
 mod stream;
 mod summary;
 
@@ -14,12 +12,12 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use super::input::Input;
+use super::progress::Progress;
 use super::{check, say};
 use crate::policy::Direction;
 use crate::rules::{self, Source};
 use ending::Ending;
-use input::Input;
-use progress::Progress;
 use stream::Work;
 
 const AFTER_HELP: &str = "Exit codes:

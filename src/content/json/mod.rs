@@ -29,10 +29,12 @@ mod path;
 pub mod rewriter;
 pub mod selector;
 mod string;
+mod written;
 
 pub use block::tells;
 pub use path::{Path, Segment};
 pub use rewriter::{Change, Rewriter, is_container, is_document, rewrite_inside, rewrite_whole};
+pub use written::{Places, Written};
 
 /// Which entry of a [`selector::Program`] a node was hit by: the entry's position in the list it was compiled from.
 /// Smaller comes first in rule order.
@@ -68,6 +70,8 @@ pub struct Node<'a> {
     /// Which entries of the program select it, ascending. For a keep-only entry a hit means that the node lies
     /// *outside* of what is kept.
     pub hits: &'a [EntryId],
+    /// How the key, string or number at hand is written (within something that goes, a long string's place is not known).
+    pub written: Written<'a>,
 }
 
 /// What is to happen to a scalar.
@@ -250,6 +254,14 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// The same fault in something that what was read is a part of, from this offset on.
+    pub fn behind(self, offset: u64) -> Self {
+        match self {
+            Self::Malformed { at, .. } | Self::Oversize { at, .. } => self.moved(offset + at),
+            Self::Stopped => Self::Stopped,
+        }
+    }
+
     /// The same fault at another place.
     pub(crate) fn moved(self, at: u64) -> Self {
         match self {

@@ -5,7 +5,7 @@ use crate::pii::Context;
 
 /// The contexts on the way to the node that was asked about last.
 #[derive(Debug, Default)]
-pub(super) struct Contexts {
+pub struct Contexts {
     /// By depth, from 1: the step's stamp, and the context below it.
     way: Vec<(u64, Context)>,
 }
@@ -13,7 +13,7 @@ pub(super) struct Contexts {
 impl Contexts {
     /// The context of the node that the first `depth` steps of `path` lead to.
     // PERF: the members of an object share all but the last step.
-    pub(super) fn at(&mut self, path: &Path, depth: usize) -> Context {
+    pub fn at(&mut self, path: &Path, depth: usize) -> Context {
         let mut known = depth.min(self.way.len());
         while known > 0 && self.way.get(known - 1).map(|(stamp, _)| *stamp) != path.stamp(known - 1) {
             known -= 1;

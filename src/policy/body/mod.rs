@@ -15,6 +15,7 @@ mod write;
 use std::fmt;
 use std::sync::Arc;
 
+pub use contexts::Contexts;
 pub use judge::BodyJudge;
 
 use super::{Failure, Findings, OnFailure, Plan, Verdict};

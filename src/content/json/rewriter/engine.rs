@@ -8,7 +8,7 @@ use crate::content::json::block::Marks;
 use crate::content::json::selector::{Cursor, Program, StateId};
 use crate::content::json::string;
 use crate::content::json::{
-    Container, Edit, Edits, Entry, EntryId, Fault, Judge, Limits, Node, Path, Scalar, Show, lexer,
+    Container, Edit, Edits, Entry, EntryId, Fault, Judge, Limits, Node, Path, Scalar, Show, Written, lexer,
 };
 
 use super::edit::{Cut, Rename};
@@ -64,6 +64,14 @@ impl<'a, J> Run<'a, J> {
             Some(text) => text,
             None => string::as_text(self.input.get(start..end).unwrap_or_default()),
         }
+    }
+}
+
+impl<'a, J> Run<'a, J> {
+    /// How the stretch of the input stands in the body, whose byte `base` the input's first one is.
+    #[inline]
+    pub(super) fn written(&self, base: u64, (start, end): (usize, usize)) -> Written<'a> {
+        Written::new(base + start as u64, self.input.get(start..end).unwrap_or_default())
     }
 }
 
@@ -348,7 +356,8 @@ impl Engine {
         let mut edit = Edit::Keep;
         if self.shows_values(run) || !hits.is_empty() {
             self.edits.clear();
-            edit = run.judge.scalar(Node { path: &self.path, hits }, value, &mut self.edits);
+            let written = run.written(self.base, content);
+            edit = run.judge.scalar(Node { path: &self.path, hits, written }, value, &mut self.edits);
         }
         self.apply(run, edit, token, content)?;
         self.pos = token.1;
@@ -392,7 +401,8 @@ impl Engine {
         let (mut answer, mut reaches) = (Entry::Enter, false);
         if entered {
             self.edits.clear();
-            answer = run.judge.enter(Node { path: &self.path, hits }, container, &mut self.edits);
+            let written = run.written(self.base, (self.pos, self.pos));
+            answer = run.judge.enter(Node { path: &self.path, hits, written }, container, &mut self.edits);
             reaches = run.judge.reaches_down();
         }
         match answer {

@@ -33,7 +33,8 @@ impl Engine {
         let mut answer = Long::Pass;
         if self.shows_values(run) || !hits.is_empty() {
             self.edits.clear();
-            answer = run.judge.long_string(Node { path: &self.path, hits }, &mut self.edits);
+            let written = run.written(self.base, (self.pos + 1, self.pos + 1));
+            answer = run.judge.long_string(Node { path: &self.path, hits, written }, &mut self.edits);
         }
         self.expect = Expect::Text;
         match answer {
@@ -118,7 +119,8 @@ impl Engine {
         self.edits.clear();
         let Window { text, from, .. } = &self.window;
         let (length, from) = (text.len(), *from);
-        let node = Node { path: &self.path, hits };
+        let written = run.written(self.base, (self.window.raw_from, self.pos)).behind(from);
+        let node = Node { path: &self.path, hits, written };
         let Some(decided) = run.judge.window(node, text, from, last, &mut self.edits) else {
             return Err(Fault::Stopped);
         };

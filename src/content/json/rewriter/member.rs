@@ -67,7 +67,9 @@ impl Engine {
         let mut answer = KeyEdit::Keep;
         if self.shows_values(run) || !state.keys.is_empty() {
             self.edits.clear();
-            answer = run.judge.key(Node { path: &self.path, hits: &state.keys }, key, &mut self.edits);
+            let written = run.written(self.base, (token.0 + 1, token.1.saturating_sub(1)));
+            let node = Node { path: &self.path, hits: &state.keys, written };
+            answer = run.judge.key(node, key, &mut self.edits);
         }
         self.answered(answer, key, member.watched, token)
     }

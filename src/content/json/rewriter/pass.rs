@@ -50,7 +50,7 @@ impl Engine {
         let ground = Ground::of(run, self.limits, glance);
         let begun = self.pos;
         let Some(mut flight) = Flight::of(self.expect, begun, self.space) else { return Halt::Odd };
-        let Self { stack, path, names, marks, edits, .. } = self;
+        let Self { stack, path, names, marks, edits, base, .. } = self;
         let Some(frame) = stack.last().filter(|frame| !frame.swallow) else { return Halt::Odd };
         let Some(mut scope) = Scope::of(frame, &ground) else { return Halt::Odd };
         let halt = loop {
@@ -122,7 +122,9 @@ impl Engine {
                     path.push_index(stack.last().map_or(0, |frame| frame.index) + flight.passed);
                 }
                 edits.clear();
-                let edit = run.judge.scalar(Node { path, hits: &scope.child.scalar }, scalar, edits);
+                let written = run.written(*base, content);
+                let node = Node { path, hits: &scope.child.scalar, written };
+                let edit = run.judge.scalar(node, scalar, edits);
                 if edit == Edit::Keep {
                     path.pop();
                     flight.go_on(token.1);

@@ -31,7 +31,7 @@ impl Input {
         let file = File::open(path).map_err(|error| trouble(&error))?;
         let about = file.metadata().map_err(|error| trouble(&error))?;
         if about.is_dir() {
-            return Err(format!("{name} is a folder; a body is one file, or `-` for standard input"));
+            return Err(format!("{name} is a folder; what is read is one file, or `-` for standard input"));
         }
         let length = about.is_file().then_some(about.len());
         Ok(Self { reader: Box::new(file), name, length })
