@@ -3,14 +3,13 @@
 mod audit;
 mod check;
 mod demo;
-
 mod input;
 mod logging;
 mod progress;
 mod proxy;
 mod run;
 mod sample;
-
+mod scan;
 mod transform;
 
 use std::io::Write;
@@ -36,7 +35,8 @@ const EXAMPLES: &str = "Examples:
   fieldgate check rules                       every problem in the rule files, with its place
   fieldgate run --rules rules                 protect; edit the files while it runs
   fieldgate transform --rules rules --route customers record.json
-                                              one body, as the other side would receive it";
+                                              one body, as the other side would receive it
+  fieldgate scan export.csv                   where personal data and secrets are in a file";
 
 #[derive(Debug, Subcommand)]
 enum Verb {
@@ -54,6 +54,8 @@ enum Verb {
     },
     /// Rewrite one body by a route's rules: from a file or standard input to standard output
     Transform(transform::Transform),
+    /// Find personal data and secrets in a file or standard input, without a gateway
+    Scan(scan::Scan),
     /// Read the audit log
     #[command(subcommand)]
     Audit(audit::AuditVerb),
@@ -68,6 +70,7 @@ impl Cli {
             Verb::Proxy(proxy) => proxy.execute(),
             Verb::Check { rules } => return check::check(&rules, &mut std::io::stdout()).unwrap_or(ExitCode::FAILURE),
             Verb::Transform(transform) => return transform.execute(),
+            Verb::Scan(scan) => return scan.execute(),
             Verb::Audit(verb) => return verb.execute(),
         };
         match done {

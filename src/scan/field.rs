@@ -64,11 +64,7 @@ impl Field {
     }
 
     /// Reads the next bytes and shows `each` line that ends. After an error nothing more may be pushed.
-    pub fn push<E>(
-        &mut self,
-        chunk: &[u8],
-        mut each: impl FnMut(Line<'_>) -> Result<(), E>,
-    ) -> Result<(), Stop<E>> {
+    pub fn push<E>(&mut self, chunk: &[u8], mut each: impl FnMut(Line<'_>) -> Result<(), E>) -> Result<(), Stop<E>> {
         let Self { program, documents, desk } = self;
         documents.push(chunk, |piece| desk.read(program, &piece, &mut each))
     }

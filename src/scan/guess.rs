@@ -155,7 +155,9 @@ fn is_name(cell: &str) -> bool {
     cell.chars().count() <= LONGEST_NAME
         && cell.starts_with(|first: char| first.is_alphabetic() || first == '_')
         && !cell.ends_with(['.', ' ', '!', '?'])
-        && cell.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '(' | ')' | '#' | '\''))
+        && cell
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '(' | ')' | '#' | '\''))
         && cell.split(' ').count() <= 4
 }
 

@@ -43,7 +43,11 @@ fn json_is_searched_with_its_keys() {
         r#"{"users":[{"ssn":"123-45-6789","n":1},{"ssn":123456789}],"note":"mail jane@example.com, ok"}"#,
         &["$.users[*].ssn us_ssn=123-45-6789", "$.users[*].ssn us_ssn=123456789", "$.note email=jane@example.com"],
     );
-    check(Format::Json, r#"{"id":"123-45-6789","password":{"value":"hunter2x"}}"#, &["$.password.value password=hunter2x"]);
+    check(
+        Format::Json,
+        r#"{"id":"123-45-6789","password":{"value":"hunter2x"}}"#,
+        &["$.password.value password=hunter2x"],
+    );
     check(Format::Json, r#"{"jane@example.com":1}"#, &["$['jane@example.com'] email=jane@example.com"]);
 }
 
@@ -86,7 +90,11 @@ fn cells_have_the_name_of_their_column() {
         "id,ssn,note\n123456789,123456789,x\n2,,\"say \"\"jane@example.com\"\"\n\nbob@example.com\"\n",
         &["2 $.ssn us_ssn=123456789", "3 $.note email=jane@example.com", "3 $.note email=bob@example.com"],
     );
-    check(Format::Csv(b';'), "\u{feff}ssn;x\n123456789;y;z@example.com\n", &["2 $.ssn us_ssn=123456789", "2 $[*] email=z@example.com"]);
+    check(
+        Format::Csv(b';'),
+        "\u{feff}ssn;x\n123456789;y;z@example.com\n",
+        &["2 $.ssn us_ssn=123456789", "2 $[*] email=z@example.com"],
+    );
     check(Format::Csv(b','), "jane@example.com,1\nx,2\n", &["1 $[*] email=jane@example.com"]);
 }
 
@@ -115,7 +123,8 @@ fn objects_in_text_are_read_as_json() {
 
 #[test]
 fn values_may_go_over_lines_and_windows() {
-    let key = ["-----BEGIN PRIVATE", " KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE", " KEY-----"].concat();
+    let key =
+        ["-----BEGIN PRIVATE", " KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE", " KEY-----"].concat();
     let text = format!("{}\n{key}\n", "some words\n".repeat(7000));
     check(Format::Text, &text, &[&format!("7002 $ private_key={key}")]);
 }

@@ -115,7 +115,9 @@ impl Judge for Whim {
         if self.glance.is_some() && missing.is_empty() {
             return;
         }
-        if self.roll("leave", Node { path, hits: missing, written: crate::content::json::Written::default() }, "", 4) == 0 {
+        if self.roll("leave", Node { path, hits: missing, written: crate::content::json::Written::default() }, "", 4)
+            == 0
+        {
             edits.json.extend_from_slice(b"\"new\":0");
         }
     }
