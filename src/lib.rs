@@ -19,15 +19,17 @@
 //! [`app`] builds everything once; [`settings`] is what the process was started with; [`rules`] is what the operator wrote;
 //! [`router`] where a request goes; [`gateway`] the path it takes; [`policy`] what may pass; [`content`] how a body is read
 //! and rewritten; [`actions`] what is done to a value; [`pii`] how personal data is recognised; [`audit`] what is remembered;
-//! [`stats`] what is measured; [`admin`] what the operator sees; [`cli`] the verbs; [`sensitive`] what cannot be printed.
+//! [`stats`] what is measured; [`admin`] what the operator sees; [`scan`] how a file is searched offline; [`cli`] the verbs;
+//! [`sensitive`] what cannot be printed.
 //!
 //! # The laws
 //!
-//! 1. The core (`router`, `policy`, `content`, `actions`, `pii`) does no I/O: same bytes in, same bytes out.
+//! 1. The core (`router`, `policy`, `content`, `actions`, `pii`, `scan`) does no I/O: same bytes in, same bytes out.
 //! 2. One exchange, one snapshot. It is loaded once, judges both halves, and the record names its generation.
 //! 3. The data path sees no configuration: what was written is compiled into what runs.
 //! 4. HTTP clients are built in one file, before a ruleset is swapped in; an upstream that did not change keeps its own.
-//! 5. A raw value leaves `policy` only as an edit to the body. Findings carry entity, key path, rule, action, count.
+//! 5. A raw value leaves `policy` only as an edit to the body. Findings carry entity, key path, rule, action, count. `scan`, which
+//!    runs offline, shows values to whoever asks for them with a flag.
 //! 6. Every exchange is counted once and recorded once, at one place, however it ends; room for the record is reserved before
 //!    anything is forwarded.
 //! 7. What happens when protection cannot be given is decided in one place, and closed by default.

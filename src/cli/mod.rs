@@ -3,6 +3,7 @@
 mod audit;
 mod check;
 mod demo;
+mod entities;
 mod input;
 mod logging;
 mod progress;
@@ -56,6 +57,8 @@ enum Verb {
     Transform(transform::Transform),
     /// Find personal data and secrets in a file or standard input, without a gateway
     Scan(scan::Scan),
+    /// List what can be recognised, and how
+    Entities(entities::Entities),
     /// Read the audit log
     #[command(subcommand)]
     Audit(audit::AuditVerb),
@@ -71,6 +74,7 @@ impl Cli {
             Verb::Check { rules } => return check::check(&rules, &mut std::io::stdout()).unwrap_or(ExitCode::FAILURE),
             Verb::Transform(transform) => return transform.execute(),
             Verb::Scan(scan) => return scan.execute(),
+            Verb::Entities(entities) => return entities.execute(),
             Verb::Audit(verb) => return verb.execute(),
         };
         match done {

@@ -19,6 +19,7 @@ mod proxies_faithfully;
 mod reloads_rules;
 mod reuses_connections;
 mod runs_the_demo;
+mod scans_files;
 mod shows_the_dashboard;
 mod shuts_down_cleanly;
 mod tidy;

@@ -60,6 +60,7 @@ fn dependencies_point_one_way() {
         ("pii", &["sensitive"]),
         ("actions", &["sensitive"]),
         ("policy", &["pii", "actions", "content", "sensitive"]),
+        ("scan", &["policy", "pii", "content"]),
         ("rules", &["policy", "pii", "actions", "content", "router", "sensitive", "quantity"]),
         ("audit", &["sensitive"]),
         ("stats", &[]),

@@ -32,6 +32,7 @@ mod it_fiscal_code;
 mod it_vat;
 mod jwt;
 mod kr_rrn;
+mod limits;
 mod llm_api_key;
 mod mac;
 mod nl_bsn;
@@ -64,6 +65,8 @@ mod za_id;
 use super::entity::{EntityId, EntitySet};
 use super::evidence::Reader;
 
+pub use limits::limits_of;
+
 /// All that is known about a kind of personal data or secret.
 pub struct Entity {
     /// Its fixed name in rules, records and reports.
@@ -84,6 +87,18 @@ pub struct Entity {
     pub examples: &'static [(&'static str, &'static str)],
     /// Key and value with no likely match of this entity.
     pub counter_examples: &'static [(&'static str, &'static str)],
+}
+
+impl Entity {
+    /// Whether it is recognised by its key path alone, and never in a text.
+    pub fn is_by_key_only(&self) -> bool {
+        self.reader.ways().iter().all(|way| matches!(way, Reader::Whole(_)))
+    }
+
+    /// Whether it begins with something fixed, of which a match may leave out a part: the scheme of a URL.
+    pub fn is_by_prefix_only(&self) -> bool {
+        self.reader.ways().iter().all(|way| matches!(way, Reader::Prefix { .. }))
+    }
 }
 
 /// Every entity. An [`EntityId`] is a position here; where two matches are equal, the earlier line wins.
