@@ -193,9 +193,8 @@ fn documents_in_a_field_are_searched_one_by_one() {
         "write to jane@example.com\n",
         "nothing",
     ];
-    let lines: String =
-        documents.iter().map(|it| format!("{}\n", serde_json::json!({ "id": 1, "text": it }))).collect();
-    let output = folder.scan(&["--ndjson-field", "text", "-"], format!("{lines}\n{{\"id\":2}}\n"));
+    let lines: Vec<_> = documents.iter().map(|it| serde_json::json!({ "id": 1, "text": it }).to_string()).collect();
+    let output = folder.scan(&["--ndjson-field", "text", "-"], format!("{}\n\n{{\"id\":2}}\n", lines.join("\n")));
     assert_eq!(output.status.code(), Some(0));
     let found: Vec<Value> =
         String::from_utf8_lossy(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();

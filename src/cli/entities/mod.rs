@@ -4,7 +4,8 @@
 mod facts;
 mod page;
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -46,7 +47,8 @@ fn list(facts: &[Facts]) -> String {
     let mut text = String::new();
     for Facts { name, groups: own, context, standard, .. } in facts {
         let (own, context) = (own.join(","), context.words());
-        text.push_str(&format!("{name:names$}  {own:groups$}  {context:needs$}  {standard}\n"));
+        // Writing to a `String` does not fail.
+        writeln!(text, "{name:names$}  {own:groups$}  {context:needs$}  {standard}").ok();
     }
     text.push_str("\nname, groups, whether the key path or the words before must name it, standard; more with --markdown or --json\n");
     text

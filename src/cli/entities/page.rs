@@ -30,7 +30,9 @@ pub(super) fn render(facts: &[Facts]) -> String {
         writeln!(page, "| [`{name}`](#{name}) | {} | {} | {} |", groups.join(", "), context.words(), cell(standard))
             .ok();
     }
-    facts.iter().for_each(|one| section(one, &mut page));
+    for one in facts {
+        section(one, &mut page);
+    }
     page
 }
 

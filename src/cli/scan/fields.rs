@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use super::ending::Ending;
-use super::jsonl::{Jsonl, Line};
+use super::jsonl::{Jsonl, Said};
 use super::source::Source;
 use crate::cli::say;
 use crate::content::json::Fault;
@@ -58,11 +58,11 @@ pub(super) fn run(
 }
 
 fn row(search: &Search, line: &field::Line<'_>, tally: &mut Tally, jsonl: &mut Jsonl<impl Write>) -> Result<(), Fault> {
-    let mut findings: Vec<Line> = Vec::new();
+    let mut findings: Vec<Said> = Vec::new();
     if let Some(document) = line.document {
         tally.with += 1;
         let words = jsonl.words();
-        let mut sink = |finding: &Finding<'_>| findings.push(words.line(finding));
+        let mut sink = |finding: &Finding<'_>| findings.push(words.said(finding));
         Scan::whole(guess_whole(document), search, document.as_bytes(), &mut sink)?;
     } else {
         tally.without += 1;

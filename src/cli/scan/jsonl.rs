@@ -11,7 +11,7 @@ use crate::scan::Finding;
 
 /// A finding, as it is printed.
 #[derive(Debug, Serialize)]
-pub(super) struct Line {
+pub(super) struct Said {
     path: String,
     entity: &'static str,
     start: u64,
@@ -27,7 +27,7 @@ pub(super) struct Line {
 #[derive(Debug, Serialize)]
 struct Row<'a> {
     line: u64,
-    findings: &'a [Line],
+    findings: &'a [Said],
 }
 
 /// Writes lines.
@@ -61,8 +61,8 @@ impl Words {
         self.show_values.then(|| finding.value.to_owned())
     }
 
-    pub fn line(self, finding: &Finding<'_>) -> Line {
-        Line {
+    pub fn said(self, finding: &Finding<'_>) -> Said {
+        Said {
             path: self.place(finding),
             entity: finding.entity.name(),
             start: finding.start,
@@ -87,14 +87,16 @@ impl<W: Write> Jsonl<W> {
     /// One finding, one line.
     pub fn finding(&mut self, finding: &Finding<'_>) {
         self.found += 1;
-        self.write(&self.words.line(finding));
+        self.write(&self.words.said(finding));
     }
 
     /// The findings of one line of the input, one line.
-    pub fn row(&mut self, line: u64, findings: &mut Vec<Line>) {
+    pub fn row(&mut self, line: u64, findings: &mut [Said]) {
         self.found += findings.len() as u64;
         // The line is said once, and not for each.
-        findings.iter_mut().for_each(|one| one.line = None);
+        for one in findings.iter_mut() {
+            one.line = None;
+        }
         self.write(&Row { line, findings });
     }
 

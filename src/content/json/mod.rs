@@ -255,6 +255,7 @@ pub enum Fault {
 
 impl Fault {
     /// The same fault in something that what was read is a part of, from this offset on.
+    #[must_use]
     pub fn behind(self, offset: u64) -> Self {
         match self {
             Self::Malformed { at, .. } | Self::Oversize { at, .. } => self.moved(offset + at),
