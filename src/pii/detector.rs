@@ -9,6 +9,7 @@ use super::fold::{self, FoldedText};
 use super::number::{self, MAX_DIGITS, Number};
 use super::prefix::Prefixes;
 use super::scan::{Marks, Scan};
+use super::shape::{Gate, Shape};
 
 pub use super::context::Context;
 pub use super::entities::{entity_name, named, names};
@@ -51,13 +52,21 @@ type JudgeWhole = fn(&str) -> Option<Evidence>;
 /// Words of so many letters and digits or more are one class for [`Reader::Code`].
 pub(super) const LONG_CODE: usize = 31;
 
+/// Reads words of one length that a gate lets through.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CodeReader {
+    pub entity: EntityId,
+    pub read: ReadAt,
+    pub gates: [Gate; 2],
+}
+
 /// Recognises a set of entities in one pass.
 #[derive(Debug, Clone)]
 pub struct Detector {
     pub(super) at: Vec<(EntityId, ReadAt)>,
     pub(super) words: Vec<(EntityId, ReadAt)>,
     /// By how many letters and digits the word has; the last is for longer ones.
-    pub(super) codes: Vec<Vec<(EntityId, ReadAt)>>,
+    pub(super) codes: Vec<Vec<CodeReader>>,
     pub(super) dotted: Vec<(EntityId, ReadAt)>,
     pub(super) wholes: Vec<(EntityId, JudgeWhole)>,
     /// The entities of `wholes`.
@@ -115,7 +124,21 @@ impl Detector {
             Reader::Dotted(read) => self.dotted.push((id, read)),
             Reader::Code(lengths, read) => {
                 let wanted = self.codes.iter_mut().zip(0..).filter(|(_, length)| lengths >> length & 1 == 1);
-                wanted.for_each(|(readers, _)| readers.push((id, read)));
+                let gates = [Gate::OPEN, Gate::SHUT];
+                wanted.for_each(|(readers, _)| readers.push(CodeReader { entity: id, read, gates }));
+            }
+            Reader::Shaped(shapes, read) => {
+                for (length, readers) in self.codes.iter_mut().enumerate() {
+                    let own = shapes.iter().filter(|shape| shape.len() == length).map(Shape::gate);
+                    let gates = match *own.collect::<Vec<_>>() {
+                        [] => continue,
+                        [one] => [one, Gate::SHUT],
+                        [one, other] => [one, other],
+                        // More are not kept apart: each word of this length is read.
+                        [_, ..] => [Gate::OPEN, Gate::SHUT],
+                    };
+                    readers.push(CodeReader { entity: id, read, gates });
+                }
             }
             Reader::Number(lengths, judge) => {
                 self.wanted |= lengths;

@@ -3,6 +3,7 @@
 
 use super::entity::Confidence;
 use super::number::Number;
+use super::shape::Shape;
 
 /// How much the candidate itself shows, before anybody looks around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +79,8 @@ pub enum Reader {
     /// A word of `.0` letters and digits (bit n: n of them; bit 31: more than 30) begins at the offset and holds a digit,
     /// or is of digits alone; what stands before and behind it may belong to the candidate.
     Code(u32, fn(&str, usize) -> Option<Sighting>),
+    /// As [`Self::Code`] for words of one of the shapes: most words are told apart without a call.
+    Shaped(&'static [Shape], fn(&str, usize) -> Option<Sighting>),
     /// Digits followed by a dot and a digit; the offset is that of the first digit.
     Dotted(fn(&str, usize) -> Option<Sighting>),
     /// One of `starts`, in a value of at least `shortest` bytes; the offset is that of the prefix.
@@ -105,6 +108,7 @@ impl Reader {
             | Self::Number(..)
             | Self::Word(_)
             | Self::Code(..)
+            | Self::Shaped(..)
             | Self::Dotted(_)
             | Self::Prefix { .. }
             | Self::Whole(_) => std::slice::from_ref(self),

@@ -23,6 +23,7 @@ mod number;
 mod overlap;
 mod prefix;
 mod scan;
+mod shape;
 mod words;
 
 pub use context::Context;

@@ -4,11 +4,12 @@
 use wide::u8x16;
 
 use super::context::{Context, Left, covers_value};
-use super::detector::{Detector, LONG_CODE, Match, ReadAt};
+use super::detector::{CodeReader, Detector, LONG_CODE, Match, ReadAt};
 use super::entity::EntityId;
 use super::evidence::{Sighting, Support};
 use super::number::{self, is_word};
 use super::overlap;
+use super::shape::Outline;
 
 /// Which triggers are in a value.
 #[derive(Debug, Clone, Copy)]
@@ -99,18 +100,22 @@ impl<'a> Scan<'a> {
         let bytes = self.text.as_bytes();
         let mut done = 0;
         while let Some(digit) = next_digit(bytes, done) {
-            let before = bytes.get(done..digit).unwrap_or_default();
-            let start = digit - before.iter().rev().take_while(|&&byte| is_word(byte)).count();
-            let after = bytes.get(digit..).unwrap_or_default();
-            let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            let rest = after.get(digits..).unwrap_or_default();
-            let letters = rest.iter().take_while(|&&byte| is_word(byte)).count();
-            done = if start == digit && letters == 0 {
-                self.read_number(digit, digit + digits)
+            let (mut start, mut digits_end) = (digit, digit + 1);
+            while start > done && bytes.get(start - 1).is_some_and(|&byte| is_word(byte)) {
+                start -= 1;
+            }
+            while bytes.get(digits_end).is_some_and(u8::is_ascii_digit) {
+                digits_end += 1;
+            }
+            let mut end = digits_end;
+            while bytes.get(end).is_some_and(|&byte| is_word(byte)) {
+                end += 1;
+            }
+            done = if start == digit && end == digits_end {
+                self.read_number(digit, end)
             } else {
-                let end = digit + digits + letters;
                 let word = self.ask(&self.detector.words, start).unwrap_or(end);
-                let code = self.ask_codes(start, end).unwrap_or(end);
+                let code = self.ask_codes(start, end, Outline::of).unwrap_or(end);
                 word.max(code).max(end)
             };
         }
@@ -140,7 +145,7 @@ impl<'a> Scan<'a> {
         let (mut at, mut last) = (start, start);
         for group in run.split(|byte| !byte.is_ascii_digit()) {
             if !group.is_empty() && at >= last {
-                last = self.ask_codes(at, at + group.len()).unwrap_or(last).max(last);
+                last = self.ask_codes(at, at + group.len(), Outline::of_digits).unwrap_or(last).max(last);
             }
             at += group.len() + 1;
         }
@@ -148,9 +153,22 @@ impl<'a> Scan<'a> {
     }
 
     /// Lets the readers of codes look at the word from `start` to `end`. Returns where the last match ends.
-    fn ask_codes(&mut self, start: usize, end: usize) -> Option<usize> {
+    #[inline]
+    fn ask_codes(&mut self, start: usize, end: usize, outline: fn(&[u8], usize, usize) -> Outline) -> Option<usize> {
         let readers = self.detector.codes.get((end - start).min(LONG_CODE)).map(Vec::as_slice).unwrap_or_default();
-        self.ask(readers, start)
+        if readers.is_empty() {
+            return None;
+        }
+        let (outline, mut last) = (outline(self.text.as_bytes(), start, end), None);
+        for CodeReader { entity, read, gates: [one, other] } in readers {
+            if (one.lets(outline) || other.lets(outline))
+                && let Some(seen) = read(self.text, start)
+            {
+                self.weigh(*entity, seen, false);
+                last = last.max(Some(seen.end));
+            }
+        }
+        last
     }
 
     /// Asks at the first digit of each group of dotted digits from `start` to `end`.

@@ -130,11 +130,21 @@ impl<'a> Words<'a> {
         if self.count == MAX_WORDS || !self.pass_gap() {
             return None;
         }
+        let (bytes, mut at) = (self.text.as_bytes(), self.at);
         let mut letters = Letters::NONE;
         // The letter to the right, whether it is small ASCII, and whether the one behind it is.
         let (mut right, mut is_small, mut is_small_behind) = (Case::Gap, false, false);
-        while let Some(letter) = self.last() {
-            let case = case_of(letter);
+        while let Some(&byte) = at.checked_sub(1).and_then(|last| bytes.get(last)) {
+            // PERF: most letters are small and most others end the word.
+            let (letter, case) = match byte {
+                b'a'..=b'z' => (char::from(byte), Case::Lower),
+                b'A'..=b'Z' => (char::from(byte), Case::Upper),
+                ..0x80 => break,
+                _ => {
+                    let Some(letter) = self.text.get(..at).and_then(|text| text.chars().next_back()) else { break };
+                    (letter, case_of(letter))
+                }
+            };
             let begins_before = match (case, right) {
                 (Case::Gap, _) | (Case::Lower, Case::Upper) => true,
                 (Case::Upper, Case::Upper) => is_small_behind,
@@ -143,10 +153,12 @@ impl<'a> Words<'a> {
             if begins_before {
                 break;
             }
-            self.at -= letter.len_utf8();
+            at -= letter.len_utf8();
             letters = letters.after(letter);
-            (right, is_small, is_small_behind) = (case, letter.is_ascii_lowercase(), is_small);
+            (right, is_small_behind) = (case, is_small);
+            is_small = byte.is_ascii_lowercase();
         }
+        self.at = at;
         *self.known.get_mut(self.count)? = Word { letters, is_of_line: self.is_line };
         self.count += 1;
         self.digits = 0;
@@ -154,35 +166,38 @@ impl<'a> Words<'a> {
         Some(())
     }
 
-    /// The last character that is not read yet.
-    #[inline]
-    fn last(&self) -> Option<char> {
-        match self.text.as_bytes().get(self.at.checked_sub(1)?)? {
-            ascii @ ..0x80 => Some(char::from(*ascii)),
-            _ => self.text.get(..self.at)?.chars().next_back(),
-        }
-    }
-
     /// Goes over what is no letter. Answers whether a word that counts ends there.
     fn pass_gap(&mut self) -> bool {
-        while let Some(letter) = self.last() {
-            match letter {
-                '-' | ' ' | '.' | '(' | ')' => {}
-                '0'..='9' => {
+        let bytes = self.text.as_bytes();
+        while let Some(&byte) = self.at.checked_sub(1).and_then(|last| bytes.get(last)) {
+            let mut length = 1;
+            match byte {
+                b'-' | b' ' | b'.' | b'(' | b')' => {}
+                b'0'..=b'9' => {
                     self.is_line = false;
                     self.digits += 1;
                     if self.has_word && self.digits >= self.own_number {
                         return false;
                     }
                 }
-                _ if case_of(letter) != Case::Gap => return true,
+                b'a'..=b'z' | b'A'..=b'Z' => return true,
+                ..0x80 => {
+                    self.is_line &= byte != b'\n';
+                    self.digits = 0;
+                }
                 _ => {
-                    self.is_line &= letter != '\n';
-                    self.has_word |= !letter.is_ascii();
+                    let Some(letter) = self.text.get(..self.at).and_then(|text| text.chars().next_back()) else {
+                        return false;
+                    };
+                    if case_of(letter) != Case::Gap {
+                        return true;
+                    }
+                    length = letter.len_utf8();
+                    self.has_word = true;
                     self.digits = 0;
                 }
             }
-            self.at -= letter.len_utf8();
+            self.at -= length;
         }
         false
     }

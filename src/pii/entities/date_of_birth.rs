@@ -4,6 +4,7 @@ use super::Entity;
 use crate::pii::checksum::is_day;
 use crate::pii::code::begins_freely;
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "date_of_birth",
@@ -18,7 +19,7 @@ pub(super) const ENTITY: Entity = Entity {
             geboortedatum, geboren op, data urodzenia, urodzony, urodzona, ur, syntymaaika, fodelsedatum, fodelsedag, fodd, \
             fodselsdato, fodt, dogum tarihi, dogum gunu, дата рождения, родился, 生年月日, 出生日期, 생년월일",
     words: "was born on, was born, born in, birth date is, bday, doğum",
-    reader: Reader::Code(1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 8, read),
+    reader: Reader::Shaped(SHAPES, read),
     examples: &[
         ("dob", "«1951-09-23»"),
         ("birthDate", "«1951-09-23»T00:00:00Z"),
@@ -46,6 +47,19 @@ pub(super) const ENTITY: Entity = Entity {
         ("note", "born on a Friday, order 19510923"),
     ],
 };
+
+/// A day, alone or with its ending, a year, all in one; what can follow a day, and `May 4, 1980`.
+const SHAPES: &[Shape] = &[
+    Shape::of("9").then("-./ ~"),
+    Shape::of("9").behind(" ").then(","),
+    Shape::of("99").then("-./ ~"),
+    Shape::of("99").behind(" ").then(","),
+    Shape::of("9AA"),
+    Shape::of("99AA"),
+    Shape::of("9999").then("-./"),
+    Shape::of("99999999"),
+    Shape::of("99AA9999").behind(" "),
+];
 
 const FIRST_YEAR: u32 = 1900;
 const LAST_YEAR: u32 = 2099;
@@ -134,8 +148,26 @@ const MONTHS: [&[&str]; 12] = [
     &["dec", "dez", "déc", "dic"],
 ];
 
+/// The first three letters of [`MONTHS`], as far as they are ASCII.
+#[rustfmt::skip]
+const fn is_month_start(first: [u8; 3]) -> bool {
+    matches!(
+        &first,
+        b"jan" | b"ene" | b"gen" | b"feb" | b"fev" | b"mar" | b"mrz" | b"maa" | b"mrt" | b"apr" | b"avr" | b"abr" | b"may"
+            | b"mai" | b"mag" | b"mei" | b"jun" | b"jui" | b"giu" | b"jul" | b"lug" | b"aug" | b"ago" | b"sep" | b"set"
+            | b"oct" | b"okt" | b"ott" | b"out" | b"nov" | b"dec" | b"dez" | b"dic"
+    )
+}
+
 /// The month that begins `text`, and the length of its name with a dot.
 fn month(text: &str) -> Option<(u32, usize)> {
+    // PERF: most words that follow a number are no month, and three letters say so.
+    if let Some(first) = text.as_bytes().first_chunk::<3>()
+        && first.is_ascii()
+        && !is_month_start(first.map(|byte| byte.to_ascii_lowercase()))
+    {
+        return None;
+    }
     let length =
         text.char_indices().take(11).find(|(_, letter)| !letter.is_alphabetic()).map_or(text.len(), |(at, _)| at);
     let name = text.get(..length).filter(|name| name.len() >= 3)?;

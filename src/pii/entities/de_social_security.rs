@@ -4,6 +4,7 @@ use super::Entity;
 use crate::pii::checksum::is_day_of_century;
 use crate::pii::code::Code;
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "de_social_security",
@@ -14,7 +15,10 @@ pub(super) const ENTITY: Entity = Entity {
             rentenversicherungsnummer, rentenversicherung, versicherungsnummer, vsnr, svnr, \
             sozialversicherungsausweis, german social security number, pension insurance number",
     words: "",
-    reader: Reader::Code(1 << 2 | 1 << 8 | 1 << 12, read),
+    reader: Reader::Shaped(
+        &[Shape::of("99999999A999"), Shape::of("99999999").then(" "), Shape::of("99").then(" ")],
+        read,
+    ),
     examples: &[
         ("rvnr", "«15 070649 C 103»"),
         ("note", "Sozialversicherungsnummer «15070649C103»."),

@@ -4,6 +4,7 @@ use super::Entity;
 use crate::pii::checksum::mod_11_10;
 use crate::pii::code::{Code, letters_before};
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "de_vat_id",
@@ -14,7 +15,10 @@ pub(super) const ENTITY: Entity = Entity {
             umsatzsteueridentifikationsnummer, vat, vat id, vat number, vat no, vat reg no, mwst nr, mwst \
             nummer, vat identification number, uid",
     words: "",
-    reader: Reader::Any(&[Reader::Code(1 << 11, read), Reader::Code(1 << 9 | 1 << 3, read_spaced)]),
+    reader: Reader::Any(&[
+        Reader::Shaped(&[Shape::of("AA999999999")], read),
+        Reader::Shaped(&[Shape::of("999999999").behind(" "), Shape::of("999").behind(" ")], read_spaced),
+    ]),
     examples: &[
         ("ustId", "«DE136695976»"),
         ("note", "USt-IdNr. «DE 136695976»"),

@@ -4,6 +4,7 @@ use super::Entity;
 use super::es_nif::letter;
 use crate::pii::code::{Code, letters_before};
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "es_nie",
@@ -13,7 +14,10 @@ pub(super) const ENTITY: Entity = Entity {
     keys: "nie, documento, documento identidad, documento de identidad, numero de identidad de extranjero, \
             tarjeta de residencia, numero de extranjero, extranjero, nie number",
     words: "con nie",
-    reader: Reader::Any(&[Reader::Code(1 << 9 | 1 << 8, read), Reader::Code(1 << 7 | 1 << 8, read_joined)]),
+    reader: Reader::Any(&[
+        Reader::Shaped(&[Shape::of("A9999999A"), Shape::of("A9999999").then("- ")], read),
+        Reader::Shaped(&[Shape::of("9999999").behind("-"), Shape::of("9999999A").behind("-")], read_joined),
+    ]),
     examples: &[
         ("nie", "«X1234567L»"),
         ("note", "número de identidad de extranjero «Z2836040F»."),

@@ -3,6 +3,7 @@
 use super::Entity;
 use crate::pii::code::Code;
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "es_nif",
@@ -12,7 +13,10 @@ pub(super) const ENTITY: Entity = Entity {
     keys: "nif, dni, dni nif, documento, documento de identidad, documento nacional de identidad, numero de \
             dni, num dni, carnet de identidad, documento identidad, numero de identificacion fiscal",
     words: "identidad, con dni",
-    reader: Reader::Code(1 << 2 | 1 << 8 | 1 << 9, read),
+    reader: Reader::Shaped(
+        &[Shape::of("99999999A"), Shape::of("99999999").then("-. "), Shape::of("99").then("-. ")],
+        read,
+    ),
     examples: &[
         ("nif", "«12345678Z»"),
         ("note", "mi NIF es «12345678-Z»."),

@@ -4,6 +4,7 @@ use super::Entity;
 use crate::pii::checksum::{is_day, remainder};
 use crate::pii::code::{begins_freely, ends_freely};
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "fi_hetu",
@@ -13,7 +14,7 @@ pub(super) const ENTITY: Entity = Entity {
     keys: "hetu, henkilotunnus, henkilotunnukseni, sotu, personal identity code, personbeteckning, finnish \
             personal identity code, henkilo tunnus",
     words: "",
-    reader: Reader::Code(1 << 6 | 1 << 11, read),
+    reader: Reader::Shaped(&[Shape::of("999999A999*"), Shape::of("999999").then("+-")], read),
     examples: &[
         ("hetu", "«131052-308T»"),
         ("note", "henkilötunnus «131052A308T»."),

@@ -5,6 +5,7 @@ use crate::pii::checksum::remainder;
 use crate::pii::code::Code;
 use crate::pii::evidence::{Evidence, Reader, Sighting, lengths};
 use crate::pii::number::Number;
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "fr_nir",
@@ -15,7 +16,13 @@ pub(super) const ENTITY: Entity = Entity {
             numero securite sociale, n de securite sociale, numero de secu, social security, social security \
             number, carte vitale, ssn",
     words: "",
-    reader: Reader::Any(&[Reader::Number(lengths(15, 15), judge), Reader::Code(1 << 1 | 1 << 13 | 1 << 15, read)]),
+    reader: Reader::Any(&[
+        Reader::Number(lengths(15, 15), judge),
+        Reader::Shaped(
+            &[Shape::of("9").then(" .-"), Shape::of("999999A999999").then(" .-"), Shape::of("999999A99999999")],
+            read,
+        ),
+    ]),
     examples: &[
         ("nir", "«2 55 08 14 168 025 38»"),
         ("value", "«255081416802538»"),

@@ -2,6 +2,7 @@
 
 use super::Entity;
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "iban",
@@ -12,7 +13,7 @@ pub(super) const ENTITY: Entity = Entity {
             bancaire, cuenta bancaria, conto bancario, conto corrente, bankrekening, rekeningnummer, conta bancaria, \
             rachunek, numer konta, rib",
     words: "account, uberweisen, virement, transferencia, bonifico, przelew",
-    reader: Reader::Word(read),
+    reader: Reader::Any(&[Reader::Shaped(SHAPES, read), Reader::Code(1 << 31, read)]),
     examples: &[
         ("iban", "«GB82 WEST 1234 5698 7654 32»"),
         ("note", "Wire it to IBAN «DE89370400440532013000»."),
@@ -127,6 +128,18 @@ const COUNTRIES: &[(&[u8; 2], &str)] = &[
     (b"XK", "16n"),
     (b"YE", "4a4n18c"),
 ];
+
+/// The first word of a number: its country, its check digits, and as much as is written without a space.
+const SHAPES: &[Shape] = &{
+    const BEGINNING: &str = "AA99***************************";
+    let mut shapes = [Shape::of(BEGINNING); 27];
+    let mut n = 0;
+    while n < shapes.len() {
+        shapes[n] = Shape::of(BEGINNING.split_at(n + 4).0);
+        n += 1;
+    }
+    shapes
+};
 
 /// The longest IBAN of the registry.
 const MAX_LEN: usize = 33;

@@ -3,6 +3,7 @@
 use super::Entity;
 use crate::pii::code::Code;
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "in_pan",
@@ -11,7 +12,7 @@ pub(super) const ENTITY: Entity = Entity {
     check: "three letters, a holder letter, a letter, four digits, a letter; context",
     keys: "pan, pan number, pan no, pan card, pan card number, permanent account number, income tax pan",
     words: "",
-    reader: Reader::Code(1 << 10, read),
+    reader: Reader::Shaped(&[Shape::of("AAAAA9999A")], read),
     examples: &[("pan", "«ABCPE1234F»"), ("note", "my PAN is «AFZPK7190K»."), ("panNumber", "«afzpk7190k»")],
     counter_examples: &[
         ("pan", "ABCPE1234"),

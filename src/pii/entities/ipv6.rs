@@ -4,6 +4,7 @@ use std::net::Ipv6Addr;
 
 use super::Entity;
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "ipv6",
@@ -14,7 +15,19 @@ pub(super) const ENTITY: Entity = Entity {
             for, forwarded for, x real ip, source ip, src ip, dest ip, dst ip, peer, host, adresse ip, direccion ip, \
             indirizzo ip, ip adresse, ip adres, endereco ip, adres ip, inet",
     words: "login from, connected from, connection from, address, addr, peer, server, ping",
-    reader: Reader::Code(0b1_1110, read),
+    reader: Reader::Shaped(
+        &[
+            Shape::of("*").then(":"),
+            Shape::of("*").behind(":"),
+            Shape::of("**").then(":"),
+            Shape::of("**").behind(":"),
+            Shape::of("***").then(":"),
+            Shape::of("***").behind(":"),
+            Shape::of("****").then(":"),
+            Shape::of("****").behind(":"),
+        ],
+        read,
+    ),
     examples: &[
         ("client_ip", "«2001:db8::3a52:833e»"),
         ("value", "«2001:0db8:0000:0000:86a9:0e3b:ba8d:efb3»"),
@@ -49,13 +62,23 @@ const LONGEST: usize = 45;
 fn read(text: &str, word: usize) -> Option<Sighting> {
     let bytes = text.as_bytes();
     let is_ours = |byte: &u8| byte.is_ascii_hexdigit() || *byte == b':';
-    let before = bytes.get(..word)?;
-    // PERF: most words with digits end here.
-    let is_beside_colon = before.ends_with(b":") || bytes.get(word..)?.iter().take(5).any(|&byte| byte == b':');
-    if !is_beside_colon {
+    let mut start = word;
+    while let Some(&byte) = start.checked_sub(1).and_then(|at| bytes.get(at)).filter(|byte| is_ours(byte)) {
+        // Where a digit is before, this was asked there; and nothing so long is an address.
+        if byte.is_ascii_digit() || word - start > LONGEST {
+            return None;
+        }
+        start -= 1;
+    }
+    // PERF: times of day end here: an address has two colons side by side, or six at least.
+    let colons = bytes.get(start..)?.iter().take(LONGEST + 2).take_while(|&byte| is_ours(byte) || *byte == b'.');
+    let (count, has_pair, _) = colons.fold((0, false, false), |(count, has_pair, was_colon), &byte| {
+        let is_colon = byte == b':';
+        (count + u32::from(is_colon), has_pair || is_colon && was_colon, is_colon)
+    });
+    if count < 6 && !has_pair {
         return None;
     }
-    let start = word - before.iter().rev().take(LONGEST).take_while(|byte| is_ours(byte)).count();
     let joined = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
     if bytes.get(..start)?.last().is_some_and(joined) {
         return None;

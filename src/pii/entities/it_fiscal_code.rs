@@ -3,6 +3,7 @@
 use super::Entity;
 use crate::pii::code::{Code, letters_before};
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "it_fiscal_code",
@@ -11,7 +12,10 @@ pub(super) const ENTITY: Entity = Entity {
     check: "classes of the sixteen places (with replaced digits), month and day, check letter mod 26",
     keys: "codice fiscale, cod fiscale, codicefiscale, cf, c f, fiscal code, tax code, codice fisc",
     words: "",
-    reader: Reader::Any(&[Reader::Code(1 << 16, read), Reader::Code(1 << 5, read_spaced)]),
+    reader: Reader::Any(&[
+        Reader::Shaped(&[Shape::of("AAAAAA**A**A***A")], read),
+        Reader::Shaped(&[Shape::of("**A**").behind(" ")], read_spaced),
+    ]),
     examples: &[
         ("codice_fiscale", "«RSSMRA85T10A562S»"),
         ("value", "«rssmra85t10a562s»"),

@@ -5,6 +5,7 @@ use crate::pii::checksum::{luhn, remainder};
 use crate::pii::code::Code;
 use crate::pii::evidence::{Evidence, Reader, Sighting, lengths};
 use crate::pii::number::Number;
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "it_vat",
@@ -14,7 +15,7 @@ pub(super) const ENTITY: Entity = Entity {
     keys: "partita iva, p iva, piva, iva, vat, vat id, vat number, vat no, vatnumber, numero iva, it vat, \
             codice iva",
     words: "",
-    reader: Reader::Any(&[Reader::Number(lengths(11, 11), judge), Reader::Code(1 << 13, read)]),
+    reader: Reader::Any(&[Reader::Number(lengths(11, 11), judge), Reader::Shaped(&[Shape::of("AA99999999999")], read)]),
     examples: &[("partita_iva", "«00743110157»"), ("note", "P.IVA «00743110157»."), ("vat_number", "«IT00743110157»")],
     counter_examples: &[
         ("partita_iva", "00743110158"),

@@ -2,6 +2,7 @@
 
 use super::Entity;
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "mac",
@@ -12,7 +13,7 @@ pub(super) const ENTITY: Entity = Entity {
             bssid, ether, physical address, mac adresse, adresse mac, direccion mac, indirizzo mac, endereco mac, adres mac, \
             mac adres, mac адрес",
     words: "lladdr, link ether",
-    reader: Reader::Code(1 << 2 | 1 << 4, read),
+    reader: Reader::Shaped(&[Shape::of("**").then(":-$"), Shape::of("****").then(".$")], read),
     examples: &[
         ("mac", "«31:3D:EF:6E:5D:41»"),
         ("note", "device mac «1725.0f94.519b» joined"),

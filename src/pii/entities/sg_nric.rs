@@ -4,6 +4,7 @@ use super::Entity;
 use crate::pii::checksum::weighted;
 use crate::pii::code::Code;
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "sg_nric",
@@ -13,7 +14,7 @@ pub(super) const ENTITY: Entity = Entity {
     keys: "nric, fin, nric fin, nric no, nric number, fin no, fin number, identification no, singapore id, ic \
             number",
     words: "",
-    reader: Reader::Code(1 << 9, read),
+    reader: Reader::Shaped(&[Shape::of("A9999999A")], read),
     examples: &[
         ("nric", "«S1234567D»"),
         ("note", "his NRIC is «T0123456G»."),

@@ -3,6 +3,7 @@
 use super::Entity;
 use crate::pii::code::{Code, letters_before};
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "uk_driving_licence",
@@ -13,7 +14,10 @@ pub(super) const ENTITY: Entity = Entity {
             licence no, licence number, driving license, driving license number, dvla, driver number, drivers \
             licence, licence num",
     words: "",
-    reader: Reader::Any(&[Reader::Code(1 << 16, read), Reader::Code(1 << 6, read_spaced)]),
+    reader: Reader::Any(&[
+        Reader::Shaped(&[Shape::of("A****999999A**AA")], read),
+        Reader::Shaped(&[Shape::of("999999").behind(" ")], read_spaced),
+    ]),
     examples: &[
         ("drivingLicence", "«MORGA657054SM9IJ»"),
         ("value", "«JORDA561011Q96NK»"),

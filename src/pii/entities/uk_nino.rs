@@ -3,6 +3,7 @@
 use super::Entity;
 use crate::pii::code::{Code, letters_before};
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "uk_nino",
@@ -12,7 +13,10 @@ pub(super) const ENTITY: Entity = Entity {
     keys: "nino, ni number, ni no, ni num, national insurance, national insurance number, national insurance \
             no, nat ins, nat ins no, insurance number",
     words: "",
-    reader: Reader::Any(&[Reader::Code(1 << 9, read), Reader::Code(1 << 2 | 1 << 6, read_spaced)]),
+    reader: Reader::Any(&[
+        Reader::Shaped(&[Shape::of("AA999999A")], read),
+        Reader::Shaped(&[Shape::of("99").behind(" -"), Shape::of("999999").behind(" -")], read_spaced),
+    ]),
     examples: &[
         ("nino", "«AB123456C»"),
         ("note", "NI number «AB 12 34 56 C»."),

@@ -5,6 +5,7 @@ use crate::pii::checksum::is_one_digit;
 use crate::pii::code::{begins_freely, ends_freely};
 use crate::pii::evidence::{Evidence, Reader, Sighting, lengths};
 use crate::pii::number::Number;
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "us_driver_license",
@@ -16,7 +17,7 @@ pub(super) const ENTITY: Entity = Entity {
             number, driver license no, dl number, dl no, dl, dln, dl num, license number, license no, driving \
             license, driving license number, operator license, us driver license",
     words: "",
-    reader: Reader::Any(&[Reader::Number(lengths(7, 12), judge), Reader::Code(0b1_1111_1111_1110_0000 | 1 << 4, read)]),
+    reader: Reader::Any(&[Reader::Number(lengths(7, 12), judge), Reader::Shaped(SHAPES, read)]),
     examples: &[
         ("driver_license", "«H044427375868»"),
         ("note", "driver license number: «S514-7789-0123»."),
@@ -33,6 +34,23 @@ pub(super) const ENTITY: Entity = Entity {
         ("order", "QB281919"),
     ],
 };
+
+/// Up to three letters, then digits; a group that more follow can be short.
+const SHAPES: &[Shape] = &[
+    Shape::of("A**9").then("-"),
+    Shape::of("A**99"),
+    Shape::of("A**999"),
+    Shape::of("A**9999"),
+    Shape::of("A**99999"),
+    Shape::of("A**999999"),
+    Shape::of("A**9999999"),
+    Shape::of("A**99999999"),
+    Shape::of("A**999999999"),
+    Shape::of("A**9999999999"),
+    Shape::of("A**99999999999"),
+    Shape::of("A**999999999999"),
+    Shape::of("A**9999999999999"),
+];
 
 fn judge(number: &Number<'_>) -> Option<Evidence> {
     let is_grouped = matches!(number.groups, [_] | [2, 3, 4 | 3] | [3, 3, 3] | [3, 2, 4]);

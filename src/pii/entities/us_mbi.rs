@@ -3,6 +3,7 @@
 use super::Entity;
 use crate::pii::code::Code;
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "us_mbi",
@@ -12,7 +13,7 @@ pub(super) const ENTITY: Entity = Entity {
     keys: "mbi, medicare id, medicare number, medicare beneficiary id, medicare beneficiary identifier, \
             medicare beneficiary number, beneficiary id, medicare mbi, hicn, medicare",
     words: "",
-    reader: Reader::Code(1 << 4 | 1 << 11, read),
+    reader: Reader::Shaped(&[Shape::of("9A*9A*9AA99"), Shape::of("9A*9").then("- ")], read),
     examples: &[
         ("mbi", "«1EG4-TE5-MK73»"),
         ("note", "Medicare MBI «1EG4TE5MK73»."),

@@ -5,6 +5,7 @@ use crate::pii::checksum::is_one_digit;
 use crate::pii::code::Code;
 use crate::pii::evidence::{Evidence, Reader, Sighting, lengths};
 use crate::pii::number::Number;
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "us_passport",
@@ -14,7 +15,7 @@ pub(super) const ENTITY: Entity = Entity {
     keys: "passport, passport number, passport no, passport num, us passport, us passport number, us passport \
             no, passeport, pasaporte",
     words: "",
-    reader: Reader::Any(&[Reader::Number(lengths(9, 9), judge), Reader::Code(1 << 9, read)]),
+    reader: Reader::Any(&[Reader::Number(lengths(9, 9), judge), Reader::Shaped(&[Shape::of("A99999999")], read)]),
     examples: &[
         ("us_passport", "«600738989»"),
         ("note", "US passport number «T14029851»."),
