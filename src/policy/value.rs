@@ -123,7 +123,7 @@ impl Bench {
         if !concerned || case.gone && rule.deed != Deed::Block {
             return false;
         }
-        let record = |findings: &mut Findings| findings.record(seen.rule, None, case.spot, case.plan.least());
+        let record = |findings: &mut Findings| findings.record(seen.rule, None, case.spot, case.plan.privacy());
         match rule.deed {
             Deed::Block if is_key || !seen.own => {}
             Deed::Block => {
@@ -177,7 +177,7 @@ impl Bench {
             if !blocks && (self.is_whole_claimed(rule.group) || self.is_match_claimed(rule, at)) {
                 continue;
             }
-            findings.record(n, Some(seen.entity), case.spot, case.plan.least());
+            findings.record(n, Some(seen.entity), case.spot, case.plan.privacy());
             match rule.deed {
                 Deed::Block if rule.is_enforced() => return true,
                 Deed::Block | Deed::Log | Deed::Rename => {}

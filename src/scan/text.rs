@@ -141,6 +141,7 @@ impl View<'_> {
         for Match { entity, start, end, confidence } in self.matches.iter().copied() {
             (self.sink)(&Finding {
                 entity,
+                name: self.search.customs().name(entity),
                 confidence,
                 start: offset(start),
                 end: offset(end),
