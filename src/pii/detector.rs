@@ -13,6 +13,7 @@ use super::number::{self, MAX_DIGITS, Number};
 use super::prefix::Prefixes;
 use super::scan::{Marks, Scan};
 use super::shape::{Gate, Shape};
+use super::window::is_token;
 
 pub use super::context::Context;
 pub use super::entities::{entity_name, named, names};
@@ -41,7 +42,7 @@ pub const SHORTEST_TOKEN: usize = 16;
 /// Numbers of fewer digits hold no match, with the same exception.
 pub const SHORTEST_NUMBER: usize = 7;
 
-/// How far from its end a text can be undecided: the longest token and its signature.
+/// How far from its end a text can be undecided. A longer token is known by its beginning ([`super::window`]).
 pub const LOOK_AHEAD: usize = 16 * 1024;
 
 /// The longest match with spaces in it: an IBAN of 34 characters with invisible ones between them.
@@ -246,10 +247,9 @@ impl Detector {
     /// it is decided, but a match that reaches over it is not. At most [`LOOK_AHEAD`] before the end.
     pub fn undecided(&self, text: &str) -> usize {
         let bytes = text.as_bytes();
-        let is_token = |byte: &u8| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'<' | b'>' | b',' | b';');
         let token_start = |end: usize| {
             let token =
-                bytes.get(..end).unwrap_or_default().iter().rev().take(LOOK_AHEAD).take_while(|byte| is_token(byte));
+                bytes.get(..end).unwrap_or_default().iter().rev().take(LOOK_AHEAD).take_while(|byte| is_token(**byte));
             end - token.count()
         };
         // A character can be written with so many more: `%20`, or one of three bytes for a digit.

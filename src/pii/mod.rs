@@ -8,6 +8,7 @@
 //! like plain text; `detector` is a set of entities made ready and `scan` runs it over a value, with `prefix` for fixed
 //! beginnings;
 //! `custom` holds the detectors of the operator's own;
+//! `window` is for texts that are not wholly there;
 //! `overlap` settles who wins where two of them found something.
 
 mod checksum;
@@ -26,6 +27,7 @@ mod overlap;
 mod prefix;
 mod scan;
 mod shape;
+pub mod window;
 mod words;
 
 pub use context::Context;

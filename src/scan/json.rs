@@ -10,6 +10,7 @@ use crate::content::json::{
     rewrite_whole,
 };
 use crate::pii::Match;
+use crate::pii::window::Open;
 use crate::policy::Contexts;
 
 /// No value is selected: all are looked at.
@@ -72,6 +73,8 @@ struct Desk {
     line: Option<u64>,
     contexts: Contexts,
     matches: Vec<Match>,
+    /// The match that goes on in the next window of a long string.
+    open: Open,
 }
 
 /// The judge.
@@ -147,9 +150,9 @@ impl Judge for Collector<'_> {
     }
 
     fn window(&mut self, node: Node<'_>, text: &str, from: usize, last: bool, _: &mut Edits) -> Option<usize> {
-        let Desk { contexts, matches, .. } = &mut *self.desk;
+        let Desk { contexts, matches, open, .. } = &mut *self.desk;
         let context = contexts.at(node.path, node.path.depth(), self.search.customs());
-        let decided = self.search.window(Window { text, from, last }, context, matches);
+        let decided = self.search.window(Window { text, from, last }, context, open, matches);
         self.tell(node, text);
         Some(decided)
     }

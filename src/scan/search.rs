@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::content::json::{Glance, Path};
+use crate::pii::window::Open;
 use crate::pii::{Confidence, Context, Customs, Detector, EntityId, EntitySet, Match};
 
 /// Who hears of findings.
@@ -98,19 +99,24 @@ impl Search {
     }
 
     /// Puts what is found in a window, as far as it is decided, into `found`. Answers how far that is.
-    pub(super) fn window(&self, window: Window<'_>, context: Context, found: &mut Vec<Match>) -> usize {
+    pub(super) fn window(
+        &self,
+        window: Window<'_>,
+        context: Context,
+        open: &mut Open,
+        found: &mut Vec<Match>,
+    ) -> usize {
         let Window { text, from, last } = window;
         found.clear();
         self.detector.find(text, context, found);
+        open.resume(text, from, found);
         // Half of a window is decided at least, so that there is always an end to it.
         let half = floor(text, from.midpoint(text.len()));
         let tail = if last { text.len() } else { self.detector.undecided(text).max(half) };
         let cut = found.iter().filter(|one| one.start < tail && tail < one.end).map(|one| one.start).min();
         let decided = cut.filter(|at| *at > from).unwrap_or(tail);
-        found.retain_mut(|one| {
-            (one.start, one.end) = (one.start.max(from), one.end.min(decided));
-            one.start < one.end && one.confidence >= self.least
-        });
+        open.cut(from, decided, found);
+        found.retain(|one| one.confidence >= self.least);
         decided
     }
 }

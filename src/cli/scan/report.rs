@@ -129,7 +129,7 @@ mod tests {
     use crate::content::json::Path;
     use crate::pii::{Customs, EntityId};
 
-    fn add(report: &mut Report, key: &str, entity: u8, confidence: Confidence, start: u64) {
+    fn add(report: &mut Report<'_>, key: &str, entity: u8, confidence: Confidence, start: u64) {
         let mut path = Path::default();
         path.push_name(key);
         let entity = EntityId(entity);

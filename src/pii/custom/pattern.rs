@@ -68,7 +68,9 @@ impl Pattern {
                 message: format!("the pattern is too large: it would take more than {} KiB", PROGRAM_LIMIT / 1024),
                 hint: Some("lower its repetitions, or write `[a-z]` in place of `\\p{L}`"),
             },
-            _ => PatternError { at: None, message: "the pattern is not a regular expression".to_owned(), hint: None },
+            regex::Error::Syntax(_) | _ => {
+                PatternError { at: None, message: "the pattern is not a regular expression".to_owned(), hint: None }
+            }
         })?;
         Ok(Self { regex, shortest, longest, anchor: plain.anchor })
     }
@@ -114,6 +116,7 @@ fn brief(error: &regex_syntax::Error) -> String {
 }
 
 /// What is said of a mistake in the syntax.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others say it well themselves")]
 fn explain(kind: &ErrorKind) -> (String, Option<&'static str>) {
     let (message, hint) = match kind {
         ErrorKind::UnsupportedBackreference => (
@@ -178,6 +181,7 @@ impl Finder {
         self.found.push((class.span.start.offset..class.span.end.offset, ascii));
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are about ASCII where they say so")]
     fn assertion(&mut self, assertion: &ast::Assertion) {
         let range = assertion.span.start.offset..assertion.span.end.offset;
         match assertion.kind {
@@ -203,6 +207,7 @@ impl ast::Visitor for Finder {
         Ok(self)
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "two kinds of nodes matter")]
     fn visit_pre(&mut self, tree: &Ast) -> Result<(), Self::Err> {
         match tree {
             Ast::ClassPerl(class) => self.class(class),

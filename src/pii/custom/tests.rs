@@ -18,7 +18,9 @@ fn find(list: Vec<Custom>, key: &str, text: &str) -> Vec<String> {
     detector.find(text, customs.under(Context::default(), key), &mut found);
     found
         .iter()
-        .map(|one| format!("{} {:?} {}", customs.name(one.entity), one.confidence, &text[one.start..one.end]))
+        .map(|one| {
+            format!("{} {:?} {}", customs.name(one.entity), one.confidence, text.get(one.start..one.end).unwrap())
+        })
         .collect()
 }
 
