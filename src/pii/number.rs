@@ -16,6 +16,10 @@ pub mod sep {
     pub const PLUS: u8 = 16;
     /// Parentheses, or a separator of several characters.
     pub const OTHER: u8 = 32;
+    /// One `_`.
+    pub const LOW: u8 = 64;
+    /// Two spaces.
+    pub const WIDE: u8 = 128;
 }
 
 /// Most groups of one candidate: `2 02 04 75 389 138 01` has seven.
@@ -272,11 +276,13 @@ fn separator_at(text: &[u8], at: usize) -> Option<Separator> {
     let (kind, length) = match text.get(at..)? {
         [b' ', b'-', b' ', ..] | [b')', b'-' | b'.' | b'/', b' ', ..] => (sep::OTHER, 3),
         [b')', b' ' | b'-' | b'.' | b'/' | b'(', ..] | [b' ', b'(', ..] => (sep::OTHER, 2),
+        [b' ', b' ', ..] => (sep::WIDE, 2),
         [b' ', ..] => (sep::SPACE, 1),
         [b'-', ..] => (sep::DASH, 1),
         [b'.', ..] => (sep::DOT, 1),
         [b'/', ..] => (sep::SLASH, 1),
         [b'+', ..] => (sep::PLUS, 1),
+        [b'_', ..] => (sep::LOW, 1),
         [b'(' | b')', ..] => (sep::OTHER, 1),
         _ => return None,
     };

@@ -142,15 +142,12 @@ impl Score {
                 |(at, seen): &(usize, &Span)| !used[*at] && seen.entity == wanted.entity && seen.overlap(wanted) >= 0.5;
             let hit = found.iter().enumerate().find(is_hit).map(|(at, _)| at);
             let tally = self.entities.entry(wanted.entity.clone()).or_default();
-            match hit {
-                Some(at) => {
-                    used[at] = true;
-                    tally.hit += 1;
-                }
-                None => {
-                    tally.missed += 1;
-                    self.tell("missed", row, wanted);
-                }
+            if let Some(at) = hit {
+                used[at] = true;
+                tally.hit += 1;
+            } else {
+                tally.missed += 1;
+                self.tell("missed", row, wanted);
             }
         }
         for (seen, _) in found.iter().zip(used).filter(|(_, used)| !used) {

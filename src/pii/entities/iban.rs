@@ -23,6 +23,8 @@ pub(super) const ENTITY: Entity = Entity {
         ("iban", "«DE89-3704-0044-0532-0130-00»"),
         ("q", "«DE89%203704%200044%200532%200130%2000»"),
         ("order", "«DE89370400440532013000»"),
+        ("html", "IBAN&nbsp;«DE89&nbsp;3704&nbsp;0044&nbsp;0532&nbsp;0130&nbsp;00»"),
+        ("mt940", ":86:166?00SEPA?31«DE89370400440532013000»?32MEIER"),
     ],
     counter_examples: &[
         ("iban", "GB82 WEST 1234 5698 7654 33"),
@@ -131,7 +133,11 @@ const COUNTRIES: &[(&[u8; 2], &str)] = &[
 /// The longest IBAN of the registry.
 const MAX_LEN: usize = 33;
 
-fn read(text: &str, start: usize) -> Option<Sighting> {
+fn read(text: &str, word: usize) -> Option<Sighting> {
+    // SWIFT MT940, field 86: `?31` leads up to the number.
+    let is_subfield =
+        matches!(text.as_bytes().get(word.checked_sub(1).unwrap_or(word)..), Some([b'?', b'3', b'0'..=b'9', ..]));
+    let start = if is_subfield { word + 2 } else { word };
     let bytes = text.as_bytes().get(start..)?;
     let [first, second, check @ ..] = bytes else { return None };
     let country = [first.to_ascii_uppercase(), second.to_ascii_uppercase()];
