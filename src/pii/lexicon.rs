@@ -68,7 +68,7 @@ pub(super) enum Weight {
 }
 
 /// Most words of a phrase.
-const MAX_PHRASE: usize = 4;
+const MAX_PHRASE: usize = 5;
 
 /// The longest phrase with a meaning that ends with the word that has `index` others behind it: its meaning and how many
 /// words it has.

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod vectors;
+mod writings;
 
 use super::*;
 use entities::ids;
