@@ -11,7 +11,7 @@ use super::entity::{EntityId, EntitySet};
 use super::words::{Letters, Words};
 
 /// Words that name look-alikes. Several languages, without accents.
-const AGAINST: &str = "id, version, ver, firmware, release, build, revision, rev, semver, oid, section, chapter, order, order number, \
+const AGAINST: &str = "id, version, ver, firmware, fw, sw, release, build, revision, rev, semver, oid, section, chapter, order, order number, \
      purchase order, po, po number, invoice, inv, receipt, voucher, gift code, coupon, epoch, timestamp, time stamp, \
      ts, unix time, isbn, issn, doi, ean, gtin, upc, asin, barcode, sku, part, part number, part no, pn, item number, \
      serial, serial number, sn, asset, batch, lot, hash, sha, md, digest, checksum, crc, etag, fingerprint, commit, \
@@ -101,8 +101,10 @@ fn spellings(phrase: &str) -> impl Iterator<Item = String> {
         Some('\u{AC00}'..='\u{D7AF}') => &["는", "은"],
         _ => &["s"],
     };
+    // Arabic joins "and" to what follows.
+    let joined = phrase.starts_with(|first| matches!(first, '\u{620}'..='\u{64A}')).then(|| format!("و{phrase}"));
     let longer = particles.iter().map(move |particle| format!("{phrase}{particle}"));
-    std::iter::once(phrase.to_owned()).chain(longer).chain(shortened)
+    std::iter::once(phrase.to_owned()).chain(longer).chain(shortened).chain(joined)
 }
 
 struct Lexicon {

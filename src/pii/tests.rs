@@ -57,6 +57,7 @@ fn containers_speak_for_what_is_in_them() {
 fn the_nearest_word_decides() {
     check("", "order 5551234567, phone 6179530389", &["phone 6179530389"]);
     check("", "phone? order 6179530389", &[]);
+    check("", "phone calls; then 6179530389", &[]);
     check("", "phone: +44 121 230 6000 NHS no: 6092335476", &["phone +44 121 230 6000", "uk_nhs 6092335476"]);
     check("", "SSN 123-45-6789 on file, other 057063715", &["us_ssn 123-45-6789"]);
     check(

@@ -12,6 +12,8 @@ pub const BEGINNING: usize = 64 * 1024;
 const ROWS: u64 = 6;
 /// Characters of a column's name that ends in a dot.
 const LONGEST_ABBREVIATION: usize = 12;
+/// The same for its last word, where there are several.
+const LONGEST_LAST: usize = 5;
 /// Characters of a column's name.
 const LONGEST_NAME: usize = 48;
 
@@ -164,9 +166,11 @@ fn is_name(cell: &str) -> bool {
         && cell.split(' ').count() <= 4
 }
 
-/// `Tel.`, `Geb.-Dat.`: what a sentence ends with is mostly longer, and behind a space.
+/// `Tel.`, `Geb.-Dat.`, `Card No.`: what a sentence ends with is mostly longer.
 fn is_abbreviated(cell: &str) -> bool {
-    cell.chars().count() <= LONGEST_ABBREVIATION && !cell.contains(' ')
+    let word = cell.rsplit(' ').next().unwrap_or(cell);
+    let longest = if word.len() == cell.len() { LONGEST_ABBREVIATION } else { LONGEST_LAST };
+    word.chars().count() <= longest
 }
 
 #[cfg(test)]
@@ -205,6 +209,7 @@ mod tests {
         check("name;e-mail\r\n\"a;b\";c\r\n", Csv(b';'));
         check("\u{feff}id\tfirst name\n1\t\"x\ny\"\n", Csv(b'\t'));
         check("Nr.;Tel.;Geb.-Dat.\n1;2;3\n", Csv(b';'));
+        check("Customer,Card No.\n1,2\n", Csv(b','));
         check("name,mail\nx,y,z\n", Text);
         check("name,mail\n", Text);
         check("Dear Bob, thanks.\nYours, Ann\n", Text);

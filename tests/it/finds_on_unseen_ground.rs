@@ -2,11 +2,15 @@
 //! look-alikes than those it was made beside. `tests/cases/pii/own.labelled` holds them with their labels; how it is made,
 //! `make_own.py` beside it says.
 //!
-//! | figures on 345 documents, 112 of them clean | F1 | masking F1 | false on clean documents |
-//! |---|---|---|---|
-//! | when they were first seen | .9517 | .9619 | 6 |
+//! | documents | clean | seen | F1 | masking F1 | wrong on clean documents |
+//! |---|---|---|---|---|---|
+//! | the first 345 | 112 | for the first time | .9517 | .9619 | 6 |
+//! | the next 46, once those were mended | 13 | for the first time | .8980 | .9207 | 5 |
+//! | all 391 | 125 | when both were mended | .9968 | .9979 | 2 |
 //!
-//! By its key path alone were then found 36 of 43 names and addresses, with 3 false ones.
+//! The second row is what to expect on ground that is new once more: it is mostly of languages that the first did not have.
+//! By key path alone, names and addresses: 36 of 43 with 3 wrong at first, 45 of 51 with none wrong now. What is left are keys
+//! that say `name` and no more.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +18,12 @@ use fieldgate::pii::entities::{Entity, ids};
 use fieldgate::pii::{Confidence, EntitySet};
 use fieldgate::scan::{Scan, Search, guess_whole};
 
-const LEAST_F1: f64 = 0.95;
-const LEAST_MASKING_F1: f64 = 0.96;
-const MOST_FALSE_ON_CLEAN: usize = 6;
-const LEAST_BY_KEY_F1: f64 = 0.84;
+const LEAST_F1: f64 = 0.994;
+const LEAST_MASKING_F1: f64 = 0.995;
+const MOST_FALSE_ON_CLEAN: usize = 2;
+const LEAST_BY_KEY_F1: f64 = 0.92;
 /// Of an entity for itself.
-const LEAST_ENTITY_F1: f64 = 0.65;
+const LEAST_ENTITY_F1: f64 = 0.95;
 
 /// Found by key path alone, and counted apart.
 const BY_KEY_ALONE: [&str; 2] = ["person_name", "postal_address"];
@@ -192,7 +196,7 @@ fn most_is_found_and_little_else() {
     let search = Search::new(EntitySet::all(), Confidence::Likely);
     let rows = rows();
     let clean = rows.iter().filter(|row| row.is_clean()).count();
-    assert!(rows.len() >= 300 && clean >= 80, "{} documents, {clean} clean", rows.len());
+    assert!(rows.len() >= 350 && clean >= 100, "{} documents, {clean} clean", rows.len());
     let mut score = Score::default();
     for row in &rows {
         score.judge(row, &find(&search, &row.text));

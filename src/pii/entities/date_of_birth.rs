@@ -14,14 +14,15 @@ pub(super) const ENTITY: Entity = Entity {
     keys: "dob, birth date, birthdate, birthday, birth day, date of birth, born, born on, birth, d o b, geburtsdatum, \
             geboren, geboren am, geb datum, gebdatum, geburtstag, geb, date naissance, date de naissance, naissance, ne le, \
             nee le, fecha nacimiento, fecha de nacimiento, nacimiento, nacido el, nacida el, nacido, data di nascita, data \
-            nascita, nato il, nata il, nato, nascita, data de nascimento, data nascimento, nascimento, nascido em, \
+            nascita, nato il, nata il, nato, nascita, data de nascimento, data nascimento, nascimento, nascido em, nascida em, \
             geboortedatum, geboren op, data urodzenia, urodzony, urodzona, ur, syntymaaika, fodelsedatum, fodelsedag, fodd, \
             fodselsdato, fodt, dogum tarihi, dogum gunu, дата рождения, день рождения, родился, родилась, дата \
             народження, 生年月日, 誕生日, 出生日期, 出生年月, 出生年月日, 生日, 생년월일, 생일, जन्म तिथि, जन्मतिथि, जन्म दिनांक, \
             تاريخ الميلاد, fecha nac, fec nac, f nacimiento, cumpleanos, data nasc, dt nasc, dt nascimento, aniversario, date \
             naiss, ddn, anniversaire, compleanno, geb dat, geboortedag, verjaardag, data ur, fodselsdag, fodselsdata, \
             syntynyt, syntymapaiva, dogum t, datum narozeni, szuletesi datum, szuletesi ido, data nasterii, ngay sinh, tanggal \
-            lahir",
+            lahir, datum rodenia, datum narodzenia, rojstni datum, datum rodenja, dzimsanas datums, gimimo data, sunniaeg, \
+            ημερομηνια γεννησης, дата на раждане, датум рођења, วันเกิด, תאריך לידה",
     words: "was born on, was born, born in, birth date is, bday, doğum",
     reader: Reader::Code(1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 8, read),
     examples: &[
@@ -44,6 +45,8 @@ pub(super) const ENTITY: Entity = Entity {
         ("data_urodzenia", "«3 lipca 1961»"),
         ("doğum_tarihi", "«4 Ağustos 1980»"),
         ("dob", "«3. maj 1961»"),
+        ("datum narození", "«14. 9. 2000»"),
+        ("note", "وتاريخ الميلاد «16/12/1954»"),
     ],
     counter_examples: &[
         ("created_at", "1951-09-23"),
@@ -130,11 +133,14 @@ fn numeric(word: &[u8], first_len: usize) -> Option<usize> {
         let length = rest.iter().take(5).take_while(|byte| byte.is_ascii_digit()).count();
         (length > 0).then(|| (value(rest.get(..length).unwrap_or_default()), length))
     };
+    // `14. 9. 2000`.
+    let behind = |at: usize| at + 1 + usize::from(separator == b'.' && word.get(at + 1) == Some(&b' '));
     let (first, _) = number_at(0)?;
-    let second_at = first_len + 1;
+    let second_at = behind(first_len);
     let (second, second_len) = number_at(second_at)?;
-    let third_at = second_at + second_len + 1;
-    let (third, third_len) = number_at(third_at).filter(|_| word.get(third_at - 1) == Some(&separator))?;
+    let second_end = second_at + second_len;
+    let third_at = behind(second_end);
+    let (third, third_len) = number_at(third_at).filter(|_| word.get(second_end) == Some(&separator))?;
     let is_birthday = match (first_len, second_len, third_len) {
         (4, 1 | 2, 1 | 2) => is_birthday(first, second, third),
         (1 | 2, 1 | 2, 4) => is_birthday(third, second, first) || is_birthday(third, first, second),

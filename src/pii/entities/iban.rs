@@ -23,6 +23,7 @@ pub(super) const ENTITY: Entity = Entity {
         ("iban", "«DE89-3704-0044-0532-0130-00»"),
         ("q", "«DE89%203704%200044%200532%200130%2000»"),
         ("order", "«DE89370400440532013000»"),
+        ("note", "pay «NL91 ABNA 0417 1643 00» AND TELL 12 PEOPLE"),
         ("html", "IBAN&nbsp;«DE89&nbsp;3704&nbsp;0044&nbsp;0532&nbsp;0130&nbsp;00»"),
         ("mt940", ":86:166?00SEPA?31«DE89370400440532013000»?32MEIER"),
     ],

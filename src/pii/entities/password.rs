@@ -17,7 +17,8 @@ pub(super) const ENTITY: Entity = Entity {
             pass, basic pass, database pass, passwort, kennwort, losungswort, mot de passe, motdepasse, mdp, \
             contrasena, clave de acceso, senha, palavra passe, parola d ordine, wachtwoord, haslo, losenord, adgangskode, \
             passord, salasana, sifre, parola, heslo, jelszo, mat khau, kata sandi, пароль, 密码, 密碼, 口令, パスワード, 暗証番号, \
-            비밀번호, 패스워드, 암호, पासवर्ड, كلمة المرور, κωδικός πρόσβασης",
+            비밀번호, 패스워드, 암호, पासवर्ड, كلمة المرور, κωδικός πρόσβασης, парола, лозинка, \
+            รหัสผ่าน, סיסמה, lozinka, geslo, slaptazodis",
     words: "",
     reader: Reader::Any(&[Reader::Whole(judge), Reader::Prefix { starts: STARTS, shortest: 8, read }]),
     examples: &[
@@ -42,6 +43,9 @@ pub(super) const ENTITY: Entity = Entity {
         ("note", "पासवर्ड: «Gulmohar@2087»"),
         ("netrc", "machine a.example\nlogin b\npassword «Osprey-4417»\n"),
         ("note", "mysqldump --password «hunter2-x» db"),
+        ("xml", "<user><password>«hunter2»</password></user>"),
+        ("xml", "<wsse:Password Type=\"PasswordText\">«Cove.Kelp»</wsse:Password>"),
+        ("note", "senha antiga: «Gaivota.3», protocolo 4"),
     ],
     counter_examples: &[
         ("password", ""),
@@ -67,6 +71,8 @@ pub(super) const ENTITY: Entity = Entity {
         ("env", "is_passed=true1 x_passenger=9z9z"),
         ("note", "密码错误 3 次, 密码是错误的"),
         ("note", "password reset2 was sent"),
+        ("html", "<label>Password</label> <input type=password> <b>password</b>"),
+        ("xml", "<password/><a>x1</a> <password>${DB_PASSWORD}</password>"),
     ],
 };
 
@@ -108,7 +114,8 @@ fn is_place(value: &str) -> bool {
 fn read(text: &str, start: usize) -> Option<Sighting> {
     let (start, after) = word_at(text, start)?;
     let script = Script::of(text.get(start..)?);
-    let (given, sign) = given(after, script).or_else(|| bare(text, start, after))?;
+    let (given, sign) =
+        given(after, script).or_else(|| content(text, start, after)).or_else(|| bare(text, start, after))?;
     let close = given.chars().next().and_then(closing);
     let open = given.chars().next().filter(|_| close.is_some()).map_or(0, char::len_utf8);
     let inner = given.get(open..)?;
@@ -198,9 +205,30 @@ fn given(after: &str, script: Script) -> Option<(&str, Sign)> {
         "is", "was", "lautet", "ist", "war", "est", "était", "es", "era", "fue", "è", "é", "foi", "to", "jest", "było",
         "är", "var", "er", "on", "oli",
     ];
+    // `senha antiga: …`
+    const ADJECTIVES: &[&str] = &[
+        "antiga",
+        "atual",
+        "nova",
+        "antigua",
+        "actual",
+        "nueva",
+        "actuel",
+        "nouveau",
+        "ancien",
+        "attuale",
+        "nuova",
+        "vecchia",
+        "temporaire",
+        "temporal",
+        "(old)",
+        "(new)",
+    ];
     const PARTICLES: &[&str] = &["は", "是", "为", "為", "는", "은"];
     let unquoted = after.strip_prefix(['"', '\'']).unwrap_or(after);
     let rest = unquoted.trim_start_matches([' ', '\t']);
+    let rest =
+        ADJECTIVES.iter().find_map(|own| rest.strip_prefix(own)).map_or(rest, |rest| rest.trim_start_matches(' '));
     if let Some(given) = rest.strip_prefix('=') {
         let given = given.strip_prefix('>').unwrap_or(given).trim_start_matches(' ');
         return Some((given, Sign::Equals));
@@ -215,6 +243,17 @@ fn given(after: &str, script: Script) -> Option<(&str, Sign)> {
     let (verb, given) = rest.split_once(' ').filter(|_| rest.len() < unquoted.len())?;
     let verb = verb.trim_end_matches(':');
     VERBS.contains(&verb).then_some((given.strip_prefix(": ").unwrap_or(given), Sign::Other))
+}
+
+/// The content of an element that has the word for its name: `<password>`, `<ns:Password Type="…">`.
+fn content<'t>(text: &str, start: usize, after: &'t str) -> Option<(&'t str, Sign)> {
+    let before = text.get(..start)?;
+    let before =
+        before.strip_suffix(':').map_or(before, |before| before.trim_end_matches(|c: char| c.is_ascii_alphanumeric()));
+    let is_name = before.ends_with('<') && after.starts_with(['>', ' ']);
+    let open = after.bytes().take(LONGEST).position(|byte| byte == b'>').filter(|_| is_name)?;
+    let given = after.get(open + 1..).filter(|_| !after.get(..open).unwrap_or_default().ends_with('/'))?;
+    Some((given, Sign::Equals))
 }
 
 /// What is given with nothing but a space: the rest of a line that the word begins, as in `.netrc`, or behind an option

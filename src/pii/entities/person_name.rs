@@ -23,7 +23,8 @@ pub(super) const ENTITY: Entity = Entity {
             efternamn, fornavn, etternavn, efternavn, etunimi, sukunimi, adi soyadi, soyadi, soyad, soyisim, ad soyad, isim \
             soyisim, nom prenom, nom et prenom, nom de naissance, nombre y apellidos, jmeno a prijmeni, prijmeni, vezeteknev, \
             nume de familie, prenume, фамилия, имя, отчество, фио, полное имя, 姓名, 客户姓名, 收件人, 联系人, 氏名, お名前, フルネーム, 성명, \
-            성함, 고객명, पूरा नाम, उपनाम, user display name, profile display name",
+            성함, 고객명, पूरा नाम, उपनाम, επωνυμο, ονοματεπωνυμο, прізвище, фамилно име, ho va ten, nama lengkap, priezvisko, prezime, \
+            الاسم الكامل, اسم العائلة, ชื่อ นามสกุล, שם משפחה, שם מלא, user display name, profile display name",
     words: "",
     reader: Reader::Whole(judge),
     examples: &[

@@ -22,7 +22,8 @@ pub(super) const ENTITY: Entity = Entity {
             携帯電話番号, 固定電話, 連絡先, 連絡先電話番号, ファックス, 전화, 전화번호, 휴대전화, 휴대전화번호, 휴대폰, 휴대폰번호, 핸드폰, \
             핸드폰번호, 연락처, फोन, फ़ोन, फोन नंबर, मोबाइल, मोबाइल नंबर, दूरभाष, هاتف, رقم الهاتف, جوال, τηλέφωνο, κινητό, \
             telefon komorkowy, nr telefonu, telefon no, telefon numarasi, cep tel, gsm no, mobilni telefon, telefonni cislo, \
-            telefonszam, numar de telefon, so dien thoai, nomor telepon, puhelinnro, matkapuhelinnumero",
+            telefonszam, numar de telefon, so dien thoai, nomor telepon, telefonne cislo, telefonni, broj telefona, \
+            telefon mobil, telefons, номер телефону, телефону, мобилен, โทร, โทรศัพท์, เบอร์โทร, טלפון, נייד, cel, puhelinnro, matkapuhelinnumero",
     words: "call, call me, called, dial, ring, text me, reach me, reach me at, reached at, ph, mob, anrufen, ruf, \
             rufen, anruf, erreichbar, erreichen, mich unter, appelez, appelez moi, appeler, joindre, llamame, llama, \
             llamar, chiamami, chiama, chiamare, ligue, ligar, bel, bellen, zadzwon, dzwonic, soita, arayin, ara, \

@@ -21,7 +21,7 @@ pub(super) const ENTITY: Entity = Entity {
             адрес, домашний адрес, адрес доставки, адрес проживания, улица, wohnadresse, hausanschrift, strasse hausnummer, huisadres, \
             via e numero civico, residenza, logradouro, ev adresi, acik adres, hemadress, postadress, bostadsadress, \
             gateadresse, bopael, kotiosoite, postiosoite, lahiosoite, ulice, bydliste, lakcim, adresa, 地址, 住址, 家庭住址, \
-            通讯地址, 收货地址, 住所, 所在地, 주소, 집주소, 도로명주소, पता",
+            通讯地址, 收货地址, διευθυνση, адреса, адрес на доставка, dia chi, alamat, العنوان, ที่อยู่, כתובת, 住所, 所在地, 주소, 집주소, 도로명주소, पता",
     words: "",
     reader: Reader::Whole(judge),
     examples: &[
