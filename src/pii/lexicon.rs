@@ -91,20 +91,22 @@ fn phrases(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').map(str::trim).filter(|phrase| !phrase.is_empty())
 }
 
-/// A phrase as people write it: itself and its plural; `nr` for `nummer`; in scripts without spaces with the particle that
-/// follows it in a sentence (`電話番号は`, `电话是`, `전화번호는`).
+/// A phrase as people write it: itself and its plural; `nr`, `numret` and `nummeret` for `nummer`; with the particle that follows
+/// it where no space is written (`電話番号は`, `전화번호는`), or the `و` before it.
 fn spellings(phrase: &str) -> impl Iterator<Item = String> {
-    let shortened = phrase.strip_suffix("nummer").filter(|stem| !stem.is_empty()).map(|stem| format!("{stem}nr"));
-    let particles: &[&str] = match phrase.chars().next_back() {
-        Some('\u{3040}'..='\u{30FF}') => &["は"],
-        Some('\u{4E00}'..='\u{9FFF}') => &["は", "是", "为", "為"],
-        Some('\u{AC00}'..='\u{D7AF}') => &["는", "은"],
-        _ => &["s"],
+    let behind: &[&str] = match phrase.chars().next_back() {
+        Some('\u{3040}'..='\u{30FF}') => &["", "は"],
+        Some('\u{4E00}'..='\u{9FFF}') => &["", "は", "为", "為"],
+        Some('\u{AC00}'..='\u{D7AF}') => &["", "는", "은"],
+        _ => &["", "s"],
     };
-    // Arabic joins "and" to what follows.
-    let joined = phrase.starts_with(|first| matches!(first, '\u{620}'..='\u{64A}')).then(|| format!("و{phrase}"));
-    let longer = particles.iter().map(move |particle| format!("{phrase}{particle}"));
-    std::iter::once(phrase.to_owned()).chain(longer).chain(shortened).chain(joined)
+    let endings: &[&str] = if phrase.ends_with("nummer") { &["nr", "numret", "nummeret"] } else { &[] };
+    let before: &[&str] =
+        if phrase.starts_with(|first| matches!(first, '\u{620}'..='\u{64A}')) { &["و"] } else { &[] };
+    let stem = phrase.strip_suffix("nummer").unwrap_or(phrase);
+    let whole = behind.iter().map(move |behind| format!("{phrase}{behind}"));
+    let ended = endings.iter().map(move |ending| format!("{stem}{ending}"));
+    whole.chain(ended).chain(before.iter().map(move |before| format!("{before}{phrase}")))
 }
 
 struct Lexicon {
@@ -278,7 +280,8 @@ mod tests {
     fn phrases_are_known_as_they_are_spelled() {
         assert_eq!(meaning("handynr"), meaning("Handynummer"));
         assert_eq!(meaning("電話番号は"), meaning("電話番号"));
-        assert_eq!(meaning("手机号是"), meaning("手机号"));
+        assert_eq!(meaning("我的手机号是"), meaning("手机号"));
+        assert_eq!(meaning("mobilnumret"), meaning("mobilnummer"));
         assert_eq!(meaning("전화번호는"), meaning("전화번호"));
         assert!(meaning("row").is_some() && meaning("rows").is_none());
     }

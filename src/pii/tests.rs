@@ -149,6 +149,22 @@ fn hostile_text_costs_linear_time() {
         "\u{200b}1",
         "DE89 3704 0044 ",
         "order ",
+        "password",
+        "password ",
+        "x:password ",
+        "<password ",
+        "password:",
+        "_pass",
+        "パスワード",
+        "&#4",
+        "&#49;",
+        "&nbsp;1",
+        "4111_1111_",
+        "1  ",
+        "(1234567) ",
+        "aa:",
+        "x4",
+        "1年",
     ] {
         let short = unit.repeat((1 << 12) / unit.len());
         let (small, large) = (time(&short, ROUNDS), time(&short.repeat(ROUNDS), 1));

@@ -210,6 +210,8 @@ fn case_of(letter: char) -> Case {
 #[inline(never)]
 fn case_beyond_ascii(letter: char) -> Case {
     match letter {
+        // "of" and "is" where no space is written: `我的电话是`, `カードの番号`.
+        '的' | '是' | 'の' => Case::Gap,
         _ if letter.is_uppercase() => Case::Upper,
         _ if letter.is_alphabetic() => Case::Lower,
         _ => Case::Gap,

@@ -2,15 +2,15 @@
 //! look-alikes than those it was made beside. `tests/cases/pii/own.labelled` holds them with their labels; how it is made,
 //! `make_own.py` beside it says.
 //!
-//! | documents | clean | seen | F1 | masking F1 | wrong on clean documents |
+//! | documents | clean | when | F1 | masking F1 | wrong on clean documents |
 //! |---|---|---|---|---|---|
-//! | the first 345 | 112 | for the first time | .9517 | .9619 | 6 |
-//! | the next 46, once those were mended | 13 | for the first time | .8980 | .9207 | 5 |
-//! | all 391 | 125 | when both were mended | .9968 | .9979 | 2 |
+//! | the first 345 | 112 | at first sight | .9517 | .9619 | 6 |
+//! | 46 more, mostly of languages that the first did not have | 13 | at first sight, the first being mended | .8980 | .9207 | 5 |
+//! | 34 more, of everyday kinds | 7 | at first sight, both being mended | .9524 | .9673 | 0 |
+//! | all 425 | 132 | all being mended | .9972 | .9981 | 2 |
 //!
-//! The second row is what to expect on ground that is new once more: it is mostly of languages that the first did not have.
-//! By key path alone, names and addresses: 36 of 43 with 3 wrong at first, 45 of 51 with none wrong now. What is left are keys
-//! that say `name` and no more.
+//! The third row is what to expect on ground that is new once more. Names and addresses by key path alone: at first 36 of 43 with
+//! 3 wrong, now 54 of 60 with none; what is left now are keys that say `name` and no more.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +21,8 @@ use fieldgate::scan::{Scan, Search, guess_whole};
 const LEAST_F1: f64 = 0.994;
 const LEAST_MASKING_F1: f64 = 0.995;
 const MOST_FALSE_ON_CLEAN: usize = 2;
-const LEAST_BY_KEY_F1: f64 = 0.92;
-/// Of an entity for itself.
+const LEAST_BY_KEY_F1: f64 = 0.93;
+/// Of each of the other entities for itself.
 const LEAST_ENTITY_F1: f64 = 0.95;
 
 /// Found by key path alone, and counted apart.
@@ -196,7 +196,7 @@ fn most_is_found_and_little_else() {
     let search = Search::new(EntitySet::all(), Confidence::Likely);
     let rows = rows();
     let clean = rows.iter().filter(|row| row.is_clean()).count();
-    assert!(rows.len() >= 350 && clean >= 100, "{} documents, {clean} clean", rows.len());
+    assert!(rows.len() >= 400 && clean >= 120, "{} documents, {clean} clean", rows.len());
     let mut score = Score::default();
     for row in &rows {
         score.judge(row, &find(&search, &row.text));
@@ -214,7 +214,11 @@ fn most_is_found_and_little_else() {
         by_key.wrong,
     );
     println!("{figures}\n{}", score.story.join("\n"));
-    let behind: Vec<_> = score.entities.iter().filter(|(_, tally)| tally.f1() < LEAST_ENTITY_F1).collect();
+    let behind: Vec<_> = score
+        .entities
+        .iter()
+        .filter(|(name, tally)| !BY_KEY_ALONE.contains(&name.as_str()) && tally.f1() < LEAST_ENTITY_F1)
+        .collect();
     let is_good = all.f1() >= LEAST_F1
         && score.masking.f1() >= LEAST_MASKING_F1
         && score.wrong_on_clean <= MOST_FALSE_ON_CLEAN

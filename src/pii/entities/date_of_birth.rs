@@ -23,7 +23,7 @@ pub(super) const ENTITY: Entity = Entity {
             syntynyt, syntymapaiva, dogum t, datum narozeni, szuletesi datum, szuletesi ido, data nasterii, ngay sinh, tanggal \
             lahir, datum rodenia, datum narodzenia, rojstni datum, datum rodenja, dzimsanas datums, gimimo data, sunniaeg, \
             ημερομηνια γεννησης, дата на раждане, датум рођења, วันเกิด, תאריך לידה",
-    words: "was born on, was born, born in, birth date is, bday, doğum",
+    words: "naci, naci el, nasci, nasci em, urodzilem sie, urodzilam sie, dogdum, narodil jsem se, narodila jsem se, was born on, was born, born in, birth date is, bday, doğum",
     reader: Reader::Code(1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 8, read),
     examples: &[
         ("dob", "«1951-09-23»"),

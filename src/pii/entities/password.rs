@@ -78,6 +78,11 @@ pub(super) const ENTITY: Entity = Entity {
 
 const LONGEST: usize = 256;
 
+/// Most letters that may follow such a word in the same word: `passwordConfirmation`.
+const LONGEST_ENDING: usize = 16;
+/// Bytes of the longest verb.
+const LONGEST_VERB: usize = 16;
+
 /// Words that a password follows in a text, in lower case.
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
@@ -172,10 +177,13 @@ fn after_word(rest: &str) -> Option<&str> {
         begins.then(|| rest.len() - letters.as_str().len())
     })?;
     let after = rest.get(length..)?;
-    Some(match Script::of(rest) {
-        Script::Spaced => after.trim_start_matches(|letter: char| letter.is_alphabetic()),
-        Script::Unspaced => after,
-    })
+    let ending = match Script::of(rest) {
+        Script::Spaced => after.chars().take_while(|letter| letter.is_alphabetic()).take(LONGEST_ENDING + 1).count(),
+        Script::Unspaced => 0,
+    };
+    // SECURITY: a text of nothing but such words must not be read to its end for each of them.
+    let end = after.char_indices().nth(ending).map_or(after.len(), |(at, _)| at);
+    after.get(end..).filter(|_| ending <= LONGEST_ENDING)
 }
 
 /// The quote that closes what this one opens.
@@ -240,8 +248,8 @@ fn given(after: &str, script: Script) -> Option<(&str, Sign)> {
         let given = PARTICLES.iter().find_map(|particle| rest.strip_prefix(particle))?;
         return Some((given.trim_start_matches([' ', ':', '：']), Sign::Other));
     }
-    let (verb, given) = rest.split_once(' ').filter(|_| rest.len() < unquoted.len())?;
-    let verb = verb.trim_end_matches(':');
+    let end = rest.bytes().take(LONGEST_VERB).position(|byte| byte == b' ').filter(|_| rest.len() < unquoted.len())?;
+    let (verb, given) = (rest.get(..end)?.trim_end_matches(':'), rest.get(end + 1..)?);
     VERBS.contains(&verb).then_some((given.strip_prefix(": ").unwrap_or(given), Sign::Other))
 }
 

@@ -15,7 +15,7 @@ pub(super) const ENTITY: Entity = Entity {
             telefonnummer, telefonnr, rufnummer, handy, handynummer, mobil, mobilnummer, mobiltelefon, festnetz, \
             ruckrufnummer, telefono, numero di telefono, numero de telefono, cellulare, celular, movil, telefono \
             movil, recapito telefonico, numero telephone, numero de telephone, portable, telefone, numero de \
-            telefone, telemovel, telefoon, telefoonnummer, mobiele nummer, gsm, komorka, numer telefonu, telefonu, \
+            telefone, telemovel, telefoon, telefoonnummer, mobiele nummer, mobiel, mobielnummer, mobiele telefoon, gsm, komorka, numer telefonu, telefonu, \
             puhelin, puhelinnumero, matkapuhelin, mobilen, tlf, mobilnr, cep telefonu, cep, телефон, \
             номер телефона, мобильный, мобильный телефон, сотовый, мобільний, 电话, 电话号码, 手机, 手机号, 手机号码, \
             移动电话, 联系电话, 联系方式, 座机, 固定电话, 電話, 電話號碼, 手機, 手機號碼, 聯絡電話, 電話番号, 携帯, 携帯番号, 携帯電話, \
@@ -27,7 +27,9 @@ pub(super) const ENTITY: Entity = Entity {
     words: "call, call me, called, dial, ring, text me, reach me, reach me at, reached at, ph, mob, anrufen, ruf, \
             rufen, anruf, erreichbar, erreichen, mich unter, appelez, appelez moi, appeler, joindre, llamame, llama, \
             llamar, chiamami, chiama, chiamare, ligue, ligar, bel, bellen, zadzwon, dzwonic, soita, arayin, ara, \
-            звоните, позвоните",
+            звоните, позвоните, reached on, reached by, reachable at, reach us, reach us at, call us, ring us, \
+            text us, ruckruf, ruckruf unter, ruckruf bitte unter, erreichbar unter, joignable, joignable au, bereikbaar, \
+            bereikbaar op, reperibile al, localizable en, nas pa",
     reader: Reader::Number(lengths(7, 16), judge),
     examples: &[
         ("phone", "«+49 30 901820»"),

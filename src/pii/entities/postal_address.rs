@@ -20,7 +20,13 @@ pub(super) const ENTITY: Entity = Entity {
             adres, straat, woonadres, ulica, adres zamieszkania, gata, gatuadress, adress, katuosoite, osoite, adresi, \
             адрес, домашний адрес, адрес доставки, адрес проживания, улица, wohnadresse, hausanschrift, strasse hausnummer, huisadres, \
             via e numero civico, residenza, logradouro, ev adresi, acik adres, hemadress, postadress, bostadsadress, \
-            gateadresse, bopael, kotiosoite, postiosoite, lahiosoite, ulice, bydliste, lakcim, adresa, 地址, 住址, 家庭住址, \
+            gateadresse, bopael, kotiosoite, postiosoite, lahiosoite, adresse livraison, adresse facturation, direccion entrega, direccion de entrega, direccion envio, indirizzo spedizione, \
+            indirizzo consegna, indirizzo di consegna, indirizzo fatturazione, endereco entrega, endereco de entrega, \
+            endereco cobranca, bezorgadres, afleveradres, factuuradres, postadres, thuisadres, versandadresse, \
+            privatadresse, firmenadresse, adres dostawy, adres korespondencyjny, leveransadress, leveringsadresse, \
+            faktureringsadress, fakturaadresse, toimitusosoite, laskutusosoite, teslimat adresi, fatura adresi, dorucovaci \
+            adresa, お届け先, お届け先住所, 配送先住所, 請求先住所, 自宅住所, 送货地址, 账单地址, 邮寄地址, 联系地址, 배송지, 배송지주소, 자택주소, \
+            ulice, bydliste, lakcim, adresa, 地址, 住址, 家庭住址, \
             通讯地址, 收货地址, διευθυνση, адреса, адрес на доставка, dia chi, alamat, العنوان, ที่อยู่, כתובת, 住所, 所在地, 주소, 집주소, 도로명주소, पता",
     words: "",
     reader: Reader::Whole(judge),

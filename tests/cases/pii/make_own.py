@@ -474,7 +474,7 @@ def main():
     every = (set(IDS) - {"imei", "isbn"}) | set(SECRETS) | BY_KEY_ALONE | {"email", "phone", "date_of_birth", "password"}
     few = {e: wanted[e] for e in every if wanted[e] < 3}
     assert not few, f"too few: {few}"
-    assert len(rows) >= 300 and clean >= 80 and len({r["text"] for r in rows}) == len(rows), (len(rows), clean)
+    assert len(rows) >= 400 and clean >= 120 and len({r["text"] for r in rows}) == len(rows), (len(rows), clean)
     if "--counts" in sys.argv:
         optional = sum(not s.get("wanted") for r in rows for s in r["optional"])
         print(f"{len(rows)} rows, {clean} of them clean; {sum(wanted.values())} wanted, {optional} optional, {sum(len(r['traps']) for r in rows)} look-alikes")
