@@ -137,5 +137,7 @@ pub(super) fn scope(text: &str, start: usize) -> &str {
     let from = floor_boundary(text, start.saturating_sub(LEFT_WORDS));
     let slice = text.get(from..start).unwrap_or_default();
     // Cut in the middle of a word: half of it could be another one.
-    if from > 0 { slice.trim_start_matches(char::is_alphanumeric) } else { slice }
+    let slice = if from > 0 { slice.trim_start_matches(char::is_alphanumeric) } else { slice };
+    // What a semicolon ends is about something else.
+    slice.rfind("; ").and_then(|at| slice.get(at + 1..)).unwrap_or(slice)
 }

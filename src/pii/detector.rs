@@ -205,7 +205,8 @@ impl Detector {
     pub fn find(&self, text: &str, context: Context, found: &mut Vec<Match>) {
         let marks = Marks::of(text.as_bytes());
         let has_trigger = marks.digit || marks.at;
-        if marks.beyond_ascii && fold::is_needed(text, has_trigger) || marks.percent && has_trigger {
+        let is_encoded = has_trigger && (marks.percent || fold::has_reference(text));
+        if marks.beyond_ascii && fold::is_needed(text, has_trigger) || is_encoded {
             return self.find_folded(text, context, found);
         }
         Scan::new(self, text, context, found).run(marks);

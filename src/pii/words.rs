@@ -1,6 +1,8 @@
 //! Cuts names and texts into words, from the end on, and hashes them. It promises to read no letter twice and no word that
 //! nobody asks for; what a word means is the lexicon's business.
 
+use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
+
 /// Most words of a name or text that are looked at.
 const MAX_WORDS: usize = 16;
 
@@ -223,6 +225,8 @@ fn case_of(letter: char) -> Case {
 #[inline(never)]
 fn case_beyond_ascii(letter: char) -> Case {
     match letter {
+        // "of" and "is" where no space is written: `我的电话是`, `カードの番号`.
+        '的' | '是' | 'の' => Case::Gap,
         _ if letter.is_uppercase() => Case::Upper,
         _ if letter.is_alphabetic() => Case::Lower,
         _ => Case::Gap,
@@ -235,24 +239,14 @@ fn spell(letter: char, mut put: impl FnMut(u8)) {
         return put(letter.to_ascii_lowercase() as u8);
     }
     for lower in letter.to_lowercase() {
-        let plain = match lower {
-            'à'..='å' | 'ā' | 'ă' | 'ą' => "a",
+        let plain = match without_accents(lower) {
             'æ' => "ae",
-            'ç' | 'ć' | 'č' => "c",
-            'ď' | 'đ' => "d",
-            'è'..='ë' | 'ē' | 'ė' | 'ę' | 'ě' => "e",
-            'ğ' => "g",
-            'ì'..='ï' | 'ī' | 'ı' => "i",
+            'đ' => "d",
+            'ı' => "i",
             'ł' => "l",
-            'ñ' | 'ń' | 'ň' => "n",
-            'ò'..='ö' | 'ø' | 'ő' | 'ō' => "o",
-            'ř' => "r",
+            'ø' => "o",
             'ß' => "ss",
-            'ś' | 'ş' | 'š' => "s",
-            'ť' | 'ţ' => "t",
-            'ù'..='ü' | 'ű' | 'ū' | 'ů' => "u",
-            'ý' => "y",
-            'ź' | 'ż' | 'ž' => "z",
+            'ς' => "σ",
             '\u{300}'..='\u{36f}' => "",
             other => {
                 let mut buffer = [0; 4];
@@ -262,6 +256,17 @@ fn spell(letter: char, mut put: impl FnMut(u8)) {
         };
         plain.bytes().for_each(&mut put);
     }
+}
+
+/// The letter under the accents of the Latin, Greek and Cyrillic scripts. Those of others make another letter of it.
+fn without_accents(letter: char) -> char {
+    const DECOMPOSITION: CanonicalDecompositionBorrowed<'_> = CanonicalDecompositionBorrowed::new();
+    let mut base = letter;
+    // `ệ` has two.
+    while let Decomposed::Expansion(first, '\u{300}'..='\u{36f}') = DECOMPOSITION.decompose(base) {
+        base = first;
+    }
+    base
 }
 
 #[cfg(test)]
@@ -295,6 +300,18 @@ mod tests {
     fn phrases_are_made_of_words() {
         let (card, number) = (Letters::of("card"), Letters::of("number"));
         assert_eq!(number.behind(card), Letters::of("cardNumber"));
-        assert_eq!(Letters::of("Téléphone"), Letters::of("TELEPHONE"));
+        for (one, other) in [
+            ("Téléphone", "TELEPHONE"),
+            ("Ngày sinh, mật khẩu", "ngay sinh mat khau"),
+            ("data nașterii", "DATA NASTERII"),
+            ("Straße", "STRASSE"),
+            ("ΚΩΔΙΚΟΣ", "κωδικός"),
+            ("Łódź Ðø", "lodz ðo"),
+        ] {
+            assert_eq!(Letters::of(one), Letters::of(other), "{one}");
+        }
+        for (one, other) in [("が", "か"), ("한", "하"), ("फ़", "ख")] {
+            assert_ne!(Letters::of(one), Letters::of(other), "{one}");
+        }
     }
 }

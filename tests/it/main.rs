@@ -11,6 +11,7 @@ mod support;
 
 mod bounds_clients;
 mod fails_closed;
+mod finds_on_unseen_ground;
 mod keeps_the_audit_trail;
 mod protects_other_bodies;
 mod protects_requests;
