@@ -193,7 +193,7 @@ impl Score {
 
 #[test]
 fn most_is_found_and_little_else() {
-    let search = Search::new(EntitySet::all(), Confidence::Likely);
+    let search = Search::new(EntitySet::all(), std::sync::Arc::default(), Confidence::Likely);
     let rows = rows();
     let clean = rows.iter().filter(|row| row.is_clean()).count();
     assert!(rows.len() >= 400 && clean >= 120, "{} documents, {clean} clean", rows.len());
