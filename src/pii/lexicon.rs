@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use super::entities::TABLE;
 use super::entity::{EntityId, EntitySet};
-use super::words::{Letters, Words};
+use super::words::{KEPT, Letters, Words};
 
 /// Words that name look-alikes. Several languages, without accents.
 const AGAINST: &str = "id, version, ver, firmware, fw, sw, release, build, revision, rev, semver, oid, section, chapter, order, order number, \
@@ -69,17 +69,22 @@ pub(super) enum Weight {
 
 /// Most words of a phrase.
 const MAX_PHRASE: usize = 5;
+const _: () = assert!(MAX_PHRASE <= KEPT);
 
 /// The longest phrase with a meaning that ends with the word that has `index` others behind it: its meaning and how many
 /// words it has.
 #[inline]
-pub(super) fn phrase(words: &mut Words<'_>, index: usize) -> Option<(Meaning, usize)> {
+pub(super) fn phrase(words: &mut Words<'_>, index: usize) -> Option<(&'static Meaning, usize)> {
+    let lexicon = &*LEXICON;
     let (mut letters, mut longest) = (Letters::NONE, None);
     for count in 1..=MAX_PHRASE {
         let Some(word) = words.word(index + count - 1) else { break };
         letters = letters.behind(word.letters);
-        longest = LEXICON.meaning(letters.hash).map(|meaning| (meaning, count)).or(longest);
-        if !LEXICON.ends.may_hold(letters.hash) {
+        let mixed = spread(letters.hash);
+        if lexicon.phrases.may_hold(mixed) {
+            longest = lexicon.meaning(letters.hash).map(|meaning| (meaning, count)).or(longest);
+        }
+        if !lexicon.ends.may_hold(mixed) {
             break;
         }
     }
@@ -129,7 +134,7 @@ pub(super) fn whole() -> EntitySet {
     LEXICON.whole
 }
 
-/// A set of hashes that may hold more than was put in, never less.
+/// A set of hashes, each [`spread`], that may hold more than was put in, never less.
 struct Filter(Box<[u64]>);
 
 impl Filter {
@@ -138,19 +143,19 @@ impl Filter {
         Self(vec![0; (count / 4).next_power_of_two()].into())
     }
 
-    fn place(&self, hash: u64) -> (usize, u64) {
-        let mixed = spread(hash) >> 24;
+    fn place(&self, mixed: u64) -> (usize, u64) {
+        let mixed = mixed >> 24;
         ((mixed >> 6) as usize & (self.0.len() - 1), 1 << (mixed & 63))
     }
 
-    fn add(&mut self, hash: u64) {
-        let (at, bit) = self.place(hash);
+    fn add(&mut self, mixed: u64) {
+        let (at, bit) = self.place(mixed);
         self.0.get_mut(at).into_iter().for_each(|bits| *bits |= bit);
     }
 
     #[inline]
-    fn may_hold(&self, hash: u64) -> bool {
-        let (at, bit) = self.place(hash);
+    fn may_hold(&self, mixed: u64) -> bool {
+        let (at, bit) = self.place(mixed);
         self.0.get(at).is_some_and(|bits| bits & bit != 0)
     }
 }
@@ -213,7 +218,7 @@ impl Lexicon {
 
     fn put(&mut self, spelled: &str, change: impl Fn(&mut Meaning)) {
         let ends = spelled.char_indices().skip(1).filter_map(|(at, _)| spelled.get(at..));
-        ends.for_each(|end| self.ends.add(Letters::of(end).hash));
+        ends.for_each(|end| self.ends.add(spread(Letters::of(end).hash)));
         let hash = Letters::of(spelled).hash;
         let at = self.place(hash);
         let (Some(slot), Some(index)) = (self.hashes.get_mut(at), self.indexes.get_mut(at)) else { return };
@@ -221,19 +226,15 @@ impl Lexicon {
             *slot = hash;
             *index = self.meanings.len() as u16;
             self.meanings.push(Meaning::default());
-            self.phrases.add(hash);
+            self.phrases.add(spread(hash));
         }
         self.meanings.get_mut(usize::from(*index)).into_iter().for_each(change);
     }
 
-    #[inline]
-    fn meaning(&self, hash: u64) -> Option<Meaning> {
-        if !self.phrases.may_hold(hash) {
-            return None;
-        }
+    fn meaning(&self, hash: u64) -> Option<&Meaning> {
         let at = self.place(hash);
         self.hashes.get(at).filter(|taken| **taken == hash && hash != 0)?;
-        self.meanings.get(usize::from(*self.indexes.get(at)?)).copied()
+        self.meanings.get(usize::from(*self.indexes.get(at)?))
     }
 
     /// The place of `hash`, or the free one where it would be.
@@ -251,7 +252,7 @@ impl Lexicon {
 mod tests {
     use super::*;
 
-    fn meaning(name: &str) -> Option<Meaning> {
+    fn meaning(name: &str) -> Option<&'static Meaning> {
         phrase(&mut Words::of_name(name), 0).map(|(meaning, _)| meaning)
     }
 

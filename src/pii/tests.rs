@@ -1,6 +1,7 @@
 //! The detector as a whole: context, numbers, windows, hostile input. `corpus` scores it on labelled documents.
 
 mod corpus;
+mod gates;
 mod vectors;
 mod writings;
 

@@ -89,6 +89,11 @@ fn read(text: &str, start: usize) -> Option<Sighting> {
     let length = match (digits, word.get(digits)) {
         (8, _) => compact(word),
         (1 | 2 | 4, Some(b'-' | b'.' | b'/')) => numeric(word, digits).or_else(|| named(text, start, digits)),
+        (1 | 2, Some(b' '))
+            if !word.get(digits + 1).is_some_and(|&next| next.is_ascii_alphabetic() || next >= 0x80) =>
+        {
+            None
+        }
         (1 | 2, Some(_)) => named(text, start, digits),
         (4, Some(0x80..)) => east_asian(text.get(start..)?),
         _ => None,

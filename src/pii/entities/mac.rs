@@ -59,6 +59,11 @@ fn read(text: &str, word: usize) -> Option<Sighting> {
     let &separator =
         joins(word + word_len).filter(|behind| before.is_none_or(|before| before == *behind)).or(before)?;
     let (size, count) = if word_len == 2 { (2, 6) } else { (4, 3) };
+    // PERF: dates and times end here: of six pairs, two are behind this one or two before it.
+    let is_separator = |at: Option<usize>| at.and_then(|at| bytes.get(at)) == Some(&separator);
+    if size == 2 && !is_separator(Some(word + 5)) && !is_separator(word.checked_sub(4)) {
+        return None;
+    }
     // The groups before this one had no digit. One more than there may be is enough to see that it is something longer.
     let mut start = word;
     for _ in 0..count {
