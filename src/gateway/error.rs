@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use http::StatusCode;
 
+use super::upstream::Distrust;
 use crate::policy::{Direction, Failure};
 
 /// Who caused a refusal. What a client causes is not an error of the service.
@@ -57,6 +58,8 @@ pub enum Refusal {
     TooLarge,
     /// No connection to the upstream.
     UpstreamConnect,
+    /// No TLS with the upstream: it did not prove who it is, or speaks none that we do.
+    UpstreamTls(Distrust),
     /// The upstream did not answer in time.
     UpstreamTimeout,
     /// The upstream broke the connection or did not speak HTTP.
@@ -84,6 +87,7 @@ impl Refusal {
             Self::ClientTimeout => "client_timeout",
             Self::TooLarge => "too_large",
             Self::UpstreamConnect => "upstream_connect",
+            Self::UpstreamTls(why) => why.code(),
             Self::UpstreamTimeout => "upstream_timeout",
             Self::UpstreamBroken => "upstream_broken",
             Self::AuditUnavailable => "audit_unavailable",
@@ -99,9 +103,10 @@ impl Refusal {
             Self::Loop => StatusCode::LOOP_DETECTED,
             Self::NoRoute => StatusCode::NOT_FOUND,
             Self::Blocked { status, .. } => StatusCode::from_u16(*status).unwrap_or(StatusCode::FORBIDDEN),
-            Self::Unreadable { direction: Direction::Response, .. } | Self::UpstreamConnect | Self::UpstreamBroken => {
-                StatusCode::BAD_GATEWAY
-            }
+            Self::Unreadable { direction: Direction::Response, .. }
+            | Self::UpstreamConnect
+            | Self::UpstreamTls(_)
+            | Self::UpstreamBroken => StatusCode::BAD_GATEWAY,
             Self::Unreadable { failure: Failure::Malformed, .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Unreadable { failure: Failure::Oversize, .. } | Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Unreadable { failure: Failure::Unsupported, .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -127,6 +132,7 @@ impl Refusal {
             | Self::TooLarge => Blame::Client,
             Self::Unreadable { direction: Direction::Response, .. }
             | Self::UpstreamConnect
+            | Self::UpstreamTls(_)
             | Self::UpstreamTimeout
             | Self::UpstreamBroken => Blame::Upstream,
             Self::AuditUnavailable | Self::Internal => Blame::Gateway,
@@ -163,6 +169,7 @@ impl Refusal {
             Self::ClientTimeout => "the request body did not arrive in time",
             Self::TooLarge => "the body is larger than this route allows",
             Self::UpstreamConnect => "the upstream cannot be reached",
+            Self::UpstreamTls(why) => why.detail(),
             Self::UpstreamTimeout => "the upstream did not answer in time",
             Self::UpstreamBroken => "the upstream did not give a complete HTTP answer",
             Self::AuditUnavailable => "the audit log cannot be written, so nothing is let through",

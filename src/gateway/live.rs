@@ -36,11 +36,11 @@ impl Live {
                 continue;
             }
             let series = stats.series(SeriesKind::Upstream, &upstream.name);
-            let is_secure = upstream.targets.iter().any(|t| t.url.starts_with("https:"));
+            // An upstream that names its own authorities has no need of the system's.
             let built = tls
-                .get(is_secure)
+                .get(upstream.is_secure() && upstream.authorities.is_none())
                 .map_err(|error| error.to_string())
-                .and_then(|tls| Pool::build(upstream.clone(), series, workers, stats, tls).map_err(|e| e.to_string()));
+                .and_then(|tls| Pool::build(upstream.clone(), series, workers, stats, tls));
             match built {
                 Ok(pool) => pools.push(Arc::new(pool)),
                 Err(error) => {

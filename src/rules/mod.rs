@@ -22,6 +22,9 @@ pub use store::{Reloaded, Store};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustls::pki_types::CertificateDer;
+
+use crate::certificates::Identity;
 use crate::policy::Plan;
 use crate::router::Router;
 
@@ -94,6 +97,8 @@ pub struct Route {
     pub strip_prefix: Option<Box<str>>,
     /// `encoded_slash: keep`: `%2f` is forwarded undecoded instead of refused.
     pub keep_encoded_slash: bool,
+    /// `upgrade: [websocket]`: a connection may become a tunnel.
+    pub websocket: bool,
     /// `limits.body`: what a plan that must hold the body may hold, in bytes.
     pub body_limit: usize,
     /// `limits.total`: the most bytes a body may have at all; `None`: no limit.
@@ -128,6 +133,17 @@ pub struct Upstream {
     /// How many times an idempotent request is sent again on a fresh connection when a reused one died before any byte of
     /// the response: 0 or 1.
     pub retry_attempts: u32,
+    /// `tls.ca`: the authorities that are trusted instead of the system's.
+    pub authorities: Option<Arc<[CertificateDer<'static>]>>,
+    /// `tls.cert` and `tls.key`: what we show to the upstream.
+    pub identity: Option<Identity>,
+}
+
+impl Upstream {
+    /// Whether it is reached over TLS, at one target or at all.
+    pub fn is_secure(&self) -> bool {
+        self.targets.iter().any(|target| target.url.starts_with("https:"))
+    }
 }
 
 /// One place to forward to.

@@ -43,6 +43,10 @@ pub struct Facts {
     pub audit_refused: u64,
     /// Whether the log cannot be written.
     pub audit_failing: bool,
+    /// When the certificate for clients expires, seconds since 1970; `None`: there is none, or it does not say.
+    pub certificate_expires: Option<i64>,
+    /// Whether a newer certificate for clients cannot be used; `None`: there is none.
+    pub certificate_refused: Option<bool>,
     /// Whether the process takes traffic.
     pub ready: bool,
 }
@@ -232,6 +236,15 @@ impl Exposition {
         ];
         for (name, help, n) in gauges {
             encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&n)?;
+        }
+        if let Some(refused) = facts.certificate_refused {
+            let (name, help) = ("fieldgate_tls_certificate_refused", "Whether a newer certificate cannot be used");
+            encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&u64::from(refused))?;
+        }
+        if let Some(expires) = facts.certificate_expires {
+            let (name, help) = ("fieldgate_tls_certificate_expiry", "When the certificate expires, since 1970");
+            let unit = Some(&Unit::Seconds);
+            encoder.encode_descriptor(name, help, unit, MetricType::Gauge)?.encode_gauge(&expires)?;
         }
         let counters = [
             ("fieldgate_audit_lost", "Exchanges that passed without a record", facts.audit_lost),

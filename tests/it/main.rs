@@ -22,5 +22,7 @@ mod runs_the_demo;
 mod scans_files;
 mod shows_the_dashboard;
 mod shuts_down_cleanly;
+mod speaks_http2;
+mod speaks_tls;
 mod tidy;
 mod transforms_files;

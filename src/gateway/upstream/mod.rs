@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, Version, header};
+use hyper::upgrade::OnUpgrade;
 use tokio::time::Instant;
 
-use client::Opened;
-pub use client::Tls;
+pub use client::{Distrust, Tls};
+use client::{Opened, Use};
 
 use super::error::Refusal;
 use super::upload::{Upload, UploadBody};
@@ -45,6 +46,8 @@ struct Lane {
     pooled: reqwest::Client,
     /// Keeps nothing: a request that met a dead connection goes out again on a connection that is surely new.
     fresh: reqwest::Client,
+    /// Opens tunnels, each on a connection of its own, over HTTP/1.1.
+    tunnels: reqwest::Client,
     next: AtomicUsize,
     /// Requests under way, and connections opened: together they tell whether a request can have met an old connection.
     under_way: AtomicUsize,
@@ -64,6 +67,8 @@ pub struct Cleared {
     pub headers: HeaderMap,
     /// The body.
     pub body: Outgoing,
+    /// Whether it asks, properly, that its connection becomes a tunnel.
+    pub asks_for_tunnel: bool,
 }
 
 /// A request body on its way out.
@@ -86,6 +91,8 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// The body, unread.
     pub body: reqwest::Body,
+    /// The connection, if it stops speaking HTTP.
+    pub upgrade: Option<OnUpgrade>,
 }
 
 /// What was tried, known even when it failed.
@@ -105,19 +112,22 @@ impl Pool {
         workers: usize,
         stats: &Stats,
         tls: &Tls,
-    ) -> Result<Self, reqwest::Error> {
+    ) -> Result<Self, String> {
+        let tls = tls.of(&spec).map_err(|error| error.to_string())?;
         let lanes = (0..workers)
             .map(|worker| {
                 let opened = Opened::new(stats.worker(worker), series);
                 Ok(Lane {
-                    pooled: client::build(&spec, spec.max_idle, tls, &opened)?,
-                    fresh: client::build(&spec, 0, tls, &opened)?,
+                    pooled: client::build(&spec, Use::Pooled, &tls, &opened)?,
+                    fresh: client::build(&spec, Use::Once, &tls, &opened)?,
+                    tunnels: client::build(&spec, Use::Tunnel, &tls, &opened)?,
                     next: AtomicUsize::new(0),
                     under_way: AtomicUsize::new(0),
                     opened,
                 })
             })
-            .collect::<Result<_, reqwest::Error>>()?;
+            .collect::<Result<_, reqwest::Error>>()
+            .map_err(|error| error.to_string())?;
         Ok(Self { turns: turns(&spec.targets), spec, series, lanes })
     }
 
@@ -130,8 +140,11 @@ impl Pool {
         let target = self.turns.get(turn).ok_or(Refusal::Internal)?;
         attempts.target = Some(Arc::clone(&target.name));
         let url = outgoing_url(&target.base, &cleared.path, cleared.query.as_deref())?;
+        let asked = cleared.asks_for_tunnel;
         let again = match &cleared.body {
-            Outgoing::Whole(_) | Outgoing::Empty if self.spec.retry_attempts > 0 && is_idempotent(&cleared.method) => {
+            Outgoing::Whole(_) | Outgoing::Empty
+                if self.spec.retry_attempts > 0 && !asked && is_idempotent(&cleared.method) =>
+            {
                 Some(cleared.request(url.clone()))
             }
             Outgoing::Empty | Outgoing::Whole(_) | Outgoing::Streamed(_) => None,
@@ -143,7 +156,8 @@ impl Pool {
         let opened_before = lane.opened.count();
         let under_way = UnderWay::count(&lane.under_way);
         let alone = under_way.is_alone();
-        let first = self.attempt(&lane.pooled, cleared.into_request(url), upload.as_deref()).await;
+        let client = if asked { &lane.tunnels } else { &lane.pooled };
+        let first = self.attempt(client, cleared.into_request(url), upload.as_deref()).await;
         let surely_fresh = alone && under_way.is_alone() && lane.opened.count() != opened_before;
         let result = match (first, again) {
             (Err(Failed::Died), Some(request)) if !surely_fresh => {
@@ -153,9 +167,10 @@ impl Pool {
             (first, _) => first,
         };
         let response: http::Response<reqwest::Body> = result.map_err(Failed::into_refusal)?.into();
-        let (head, body) = response.into_parts();
-        check_answer(head.status, head.version, &head.headers)?;
-        Ok(Answer { status: head.status, headers: head.headers, body })
+        let (mut head, body) = response.into_parts();
+        check_answer(head.status, head.version, &head.headers, asked)?;
+        let upgrade = head.extensions.remove::<OnUpgrade>();
+        Ok(Answer { status: head.status, headers: head.headers, body, upgrade })
     }
 
     async fn attempt(
@@ -261,7 +276,7 @@ impl Failed {
         if error.is_timeout() {
             Self::Refused(Refusal::UpstreamTimeout)
         } else if error.is_connect() {
-            Self::Refused(Refusal::UpstreamConnect)
+            Self::Refused(client::distrust(error).map_or(Refusal::UpstreamConnect, Refusal::UpstreamTls))
         } else if died(error) {
             Self::Died
         } else {
@@ -280,6 +295,9 @@ impl Failed {
 fn died(error: &reqwest::Error) -> bool {
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
+        if error.downcast_ref::<h2::Error>().is_some_and(client::went_away) {
+            return true;
+        }
         if let Some(hyper) = error.downcast_ref::<hyper::Error>()
             && (hyper.is_incomplete_message() || hyper.is_canceled() || hyper.is_closed())
         {
@@ -296,14 +314,15 @@ fn died(error: &reqwest::Error) -> bool {
 }
 
 /// Refuses answers whose end we would have to guess, and a switch of protocols that nobody asked for.
-fn check_answer(status: StatusCode, version: Version, headers: &HeaderMap) -> Result<(), Refusal> {
+fn check_answer(status: StatusCode, version: Version, headers: &HeaderMap, asked: bool) -> Result<(), Refusal> {
     let codings: Vec<_> = headers.get_all(header::TRANSFER_ENCODING).iter().collect();
     let framed = match codings.as_slice() {
         [] => true,
         [one] => one.as_bytes().eq_ignore_ascii_case(b"chunked") && version != Version::HTTP_10,
         _ => false,
     };
-    if framed && status != StatusCode::SWITCHING_PROTOCOLS { Ok(()) } else { Err(Refusal::UpstreamBroken) }
+    let is_wanted = status != StatusCode::SWITCHING_PROTOCOLS || asked;
+    if framed && is_wanted { Ok(()) } else { Err(Refusal::UpstreamBroken) }
 }
 
 /// Spreads targets by weight: `{a: 2, b: 1}` becomes `a b a`. A target that is no URL takes no turn; `rules` has refused it.
