@@ -26,5 +26,6 @@ mod shows_the_dashboard;
 mod shuts_down_cleanly;
 mod speaks_http2;
 mod speaks_tls;
+mod streams_without_end;
 mod tidy;
 mod transforms_files;

@@ -186,7 +186,8 @@ impl Distrust {
                 | CertificateError::NotValidYet
                 | CertificateError::NotValidYetContext { .. } => Self::Expired,
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => Self::WrongName,
-                CertificateError::UnknownIssuer => Self::Unknown,
+                // A bad signature is that of somebody who goes by the name of an authority.
+                CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::Unknown,
                 _ => Self::BadCertificate,
             },
             _ => Self::Handshake,

@@ -90,6 +90,12 @@ impl Authority {
 }
 
 impl Pair {
+    /// A certificate that nobody but itself vouches for.
+    pub fn self_signed(name: &str) -> Self {
+        let made = rcgen::generate_simple_self_signed([name.to_owned()]).expect("certificate");
+        Self { cert: made.cert.pem(), key: made.signing_key.serialize_pem() }
+    }
+
     /// Writes both files and tells where they are.
     pub fn write_to(&self, folder: &Path) -> (PathBuf, PathBuf) {
         let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
