@@ -98,6 +98,7 @@ impl Identity {
 
     /// Ready to sign handshakes.
     pub fn certified(&self) -> Result<CertifiedKey, CertificateError> {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is open, and all the rest speaks of the key")]
         CertifiedKey::from_der(self.chain.clone(), self.key(), &provider()).map_err(|error| match error {
             TlsError::InconsistentKeys(InconsistentKeys::KeyMismatch) => CertificateError::Mismatch,
             TlsError::InvalidCertificate(_) => CertificateError::BadCertificate,
@@ -167,7 +168,7 @@ mod tests {
         let ((chain, key), (_, other)) = (pair(), pair());
         let encrypted = |label: &str| key.replace("PRIVATE KEY", label);
         let legacy = key.replacen("-----\n", "-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n", 1);
-        let cut: String = chain.lines().take(4).map(|line| format!("{line}\n")).collect();
+        let cut = chain.lines().take(4).collect::<Vec<_>>().join("\n");
         let junk = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
         for (chain, key, expected) in [
             ("", &*key, E::NoCertificate),

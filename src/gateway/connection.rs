@@ -29,9 +29,10 @@ use super::streams::{StreamBody, Streams};
 use crate::stats::{Refusal, WorkerStats};
 
 /// What one stream of HTTP/2 may hold unread, and all of a connection together: the most memory that a client can fill by
-/// sending more than is read. 256 KiB carry 20 Mbit/s over a distance of 100 ms.
-const STREAM_WINDOW: u32 = 256 << 10;
-const CONNECTION_WINDOW: u32 = 512 << 10;
+/// sending more than is read. 128 KiB carry 10 Mbit/s over a distance of 100 ms; eight uploads may stand still before they hold
+/// up the others of their client.
+const STREAM_WINDOW: u32 = 128 << 10;
+const CONNECTION_WINDOW: u32 = 1 << 20;
 /// So much of an answer waits in a stream for its window.
 const SEND_BUFFER: usize = 128 << 10;
 /// Streams that a client may give up before its connection ends; real clients cancel a search now and then.
@@ -161,14 +162,13 @@ impl Manners {
             result = served.as_mut() => Some(result),
             () = self.until_it_should_end(&streams, &mut stop) => None,
         };
-        let result = match result {
-            Some(result) => result,
-            None => {
-                served.as_mut().graceful_shutdown();
-                tokio::select! {
-                    result = served.as_mut() => result,
-                    () = self.until_it_must_end(&streams, written) => Ok(()),
-                }
+        let result = if let Some(result) = result {
+            result
+        } else {
+            served.as_mut().graceful_shutdown();
+            tokio::select! {
+                result = served.as_mut() => result,
+                () = self.until_it_must_end(&streams, written) => Ok(()),
             }
         };
         if let Err(error) = result {

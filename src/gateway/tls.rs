@@ -238,7 +238,7 @@ mod tests {
         let first = shown(&certificate);
         let broken: [&dyn Fn(); 3] =
             [&|| folder.write(&(pair().0, pair().1)), &|| folder.write(&(String::new(), String::new())), &|| {
-                fs::remove_file(folder.files().key).unwrap()
+                fs::remove_file(folder.files().key).unwrap();
             }];
         for (case, spoil) in broken.iter().enumerate() {
             spoil();

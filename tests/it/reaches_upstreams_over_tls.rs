@@ -1,6 +1,7 @@
 //! Upstreams are reached over TLS as their rules say: trusted for a reason, spoken to in HTTP/2 where they offer it, and never
 //! in clear text because TLS did not work.
 
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -158,7 +159,10 @@ async fn answer(
         body.extend_from_slice(&data);
     }
     match head.uri.path() {
-        "/refused" => return Ok(respond.send_reset(h2::Reason::REFUSED_STREAM)),
+        "/refused" => {
+            respond.send_reset(h2::Reason::REFUSED_STREAM);
+            return Ok(());
+        }
         "/cut" => {
             let response = Response::builder().header("content-length", "10").body(()).expect("response");
             let mut stream = respond.send_response(response, false)?;
@@ -170,7 +174,7 @@ async fn answer(
     }
     let mut said = format!("{} {}\n", head.method, head.uri);
     for (name, value) in &head.headers {
-        said.push_str(&format!("{name}: {}\n", value.to_str().unwrap_or_default()));
+        writeln!(said, "{name}: {}", value.to_str().unwrap_or_default()).expect("a string takes everything");
     }
     said.push_str(&String::from_utf8_lossy(&body));
     let mut stream = respond.send_response(Response::new(()), false)?;

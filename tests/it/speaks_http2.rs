@@ -241,6 +241,41 @@ fn floods_of_frames_end_the_connection() {
     until("they are counted", || secured.refused("malformed"));
 }
 
+#[test]
+fn answers_that_nobody_reads_are_not_kept() {
+    let secured = secured(&no_rules(&Upstream::json("{}")), &[]);
+    let before = resident(&secured.gateway);
+    for kind in [frame(6, 0, 0, b"12345678"), frame(4, 0, 0, b"")] {
+        talk(async {
+            let mut stream = http2::raw(&secured.config, secured.gateway.address).await;
+            let many = kind.repeat(1_000);
+            let flood = async { while stream.write_all(&many).await.is_ok() {} };
+            // Ended by the other side, or held up by it: who does not read is not read.
+            drop(tokio::time::timeout(Duration::from_secs(2), flood).await);
+        });
+    }
+    assert!(resident(&secured.gateway) < before + (32 << 20), "memory grew");
+}
+
+#[test]
+fn ten_thousand_streams_cost_no_more_than_a_hundred() {
+    let upstream = Upstream::new(|_| Answer::Stream(Box::new(|_| std::thread::sleep(Duration::from_secs(3)))));
+    let secured = secured(&no_rules(&upstream), &["--write-timeout", "1s"]);
+    let before = resident(&secured.gateway);
+    talk(async {
+        let mut stream = http2::raw(&secured.config, secured.gateway.address).await;
+        let head = [0x82, 0x87, 0x84, 0x41, 1, b't'];
+        for n in 0..10_000 {
+            if stream.write_all(&frame(1, 5, 2 * n + 1, &head)).await.is_err() {
+                break;
+            }
+        }
+        assert!(kinds(&mut stream).await.iter().any(|kind| [3, 7].contains(kind)));
+    });
+    assert!(upstream.connections() <= 100, "{}", upstream.connections());
+    assert!(resident(&secured.gateway) < before + (32 << 20), "memory grew");
+}
+
 /// Resident memory of the process, in bytes.
 fn resident(gateway: &Gateway) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", gateway.pid())).expect("status");

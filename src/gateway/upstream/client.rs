@@ -16,9 +16,10 @@ use crate::stats::{SeriesId, WorkerStats};
 
 /// An upstream that does not answer a ping is gone.
 const PING: Duration = Duration::from_secs(20);
-/// What one answer over HTTP/2 may hold unread, and all on one connection together.
-const STREAM_WINDOW: u32 = 1 << 20;
-const CONNECTION_WINDOW: u32 = 4 << 20;
+/// What one answer over HTTP/2 may hold unread. SECURITY: answers to all clients share a connection, and what a slow client does
+/// not take counts against it; its window is so large that a thousand of them do not hold up the next.
+const STREAM_WINDOW: u32 = 256 << 10;
+const CONNECTION_WINDOW: u32 = 1 << 30;
 /// Bytes of an answer's fields; HTTP/1.1 has its own bound.
 const HEADER_LIST: u32 = 64 << 10;
 
