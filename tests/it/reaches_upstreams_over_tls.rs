@@ -118,7 +118,7 @@ fn our_certificate_is_shown_to_whoever_asks() {
 
     let gateway = Gateway::start(&rules(secure, &ca, ""));
     let reply = get(gateway.address, "/");
-    assert_eq!(reply.status, 502, "{}", reply.text());
+    assert_eq!((reply.status, reply.code().as_str()), (502, "upstream_tls_handshake"));
     assert!(upstream.seen().is_empty());
     gateway.write_rules(&rules(secure, &with_ours, ""));
     until("it is let in", || get(gateway.address, "/").status == 200);
@@ -159,6 +159,10 @@ async fn answer(
         body.extend_from_slice(&data);
     }
     match head.uri.path() {
+        "/hinted" => {
+            let hint = Response::builder().status(103).header("link", "</a>").body(()).expect("response");
+            respond.send_informational(hint)?;
+        }
         "/refused" => {
             respond.send_reset(h2::Reason::REFUSED_STREAM);
             return Ok(());
@@ -202,8 +206,14 @@ fn http2_is_spoken_where_it_is_offered() {
         assert!(text.contains("x-forwarded-proto: http\n") && !text.contains("\nhost:"), "{text}");
     }
     assert_eq!(connections.load(Ordering::SeqCst), 1, "streams share a connection");
+    let long = format!("[{}]", "1,".repeat(1_500_000));
+    let said = post(gateway.address, "/long", &long);
+    assert!(said.complete && said.text().ends_with(&long), "{} bytes came back", said.body.len());
+    let head = request(gateway.address, "HEAD", "/", &[], b"");
+    assert_eq!((head.status, head.body.len()), (200, 0));
     let cut = get(gateway.address, "/cut");
     assert!(!cut.complete || cut.status == 502, "half an answer is never a whole one: {cut:?}");
+    assert_eq!(get(gateway.address, "/hinted").status, 200, "what comes before an answer is none");
     let refused = get(gateway.address, "/refused");
     assert_eq!((refused.status, refused.code().as_str()), (502, "upstream_broken"));
     assert_eq!(gateway.record_of(&refused)["retries"], 1, "a stream that was refused was not begun");

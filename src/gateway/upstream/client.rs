@@ -196,7 +196,7 @@ impl Distrust {
     }
 }
 
-/// Why a connection could not be made, if it was for TLS.
+/// Why a request could not be sent, if it was for TLS.
 pub fn distrust(error: &reqwest::Error) -> Option<Distrust> {
     let mut cause = Error::source(error);
     while let Some(error) = cause {

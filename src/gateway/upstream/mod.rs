@@ -275,8 +275,11 @@ impl Failed {
     fn of(error: &reqwest::Error) -> Self {
         if error.is_timeout() {
             Self::Refused(Refusal::UpstreamTimeout)
+        } else if let Some(why) = client::distrust(error) {
+            // TLS 1.3 tells a client that its certificate is not wanted when the handshake seems to be over.
+            Self::Refused(Refusal::UpstreamTls(why))
         } else if error.is_connect() {
-            Self::Refused(client::distrust(error).map_or(Refusal::UpstreamConnect, Refusal::UpstreamTls))
+            Self::Refused(Refusal::UpstreamConnect)
         } else if died(error) {
             Self::Died
         } else {
