@@ -402,6 +402,24 @@ fn answers_without_a_body_have_none() {
 }
 
 #[test]
+fn a_hung_stream_is_cut_at_the_drain_deadline_and_recorded() {
+    let upstream = Upstream::new(|_| Answer::Stream(Box::new(|_| std::thread::sleep(Duration::from_secs(30)))));
+    let rules = no_rules(&upstream).replace("response: 2s", "response: 30s");
+    let mut secured = secured(&rules, &["--drain", "500ms"]);
+    talk(async {
+        let client = secured.client().await;
+        let stopped = async {
+            http2::until("the upstream was asked", || !upstream.seen().is_empty()).await;
+            secured.gateway.signal("TERM");
+        };
+        let (answer, ()) = tokio::join!(client.get("/"), stopped);
+        assert!(answer.is_err(), "{answer:?}");
+    });
+    assert!(secured.gateway.wait().success());
+    assert_eq!(secured.gateway.records()[0]["outcome"], "cut_by_shutdown");
+}
+
+#[test]
 fn a_stop_lets_streams_end_and_takes_no_new_ones() {
     let upstream = Upstream::new(|_| {
         std::thread::sleep(Duration::from_millis(600));
