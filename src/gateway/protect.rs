@@ -67,7 +67,8 @@ async fn request_body(gate: &mut Gate<'_>, plan: &Arc<Plan>, labels: &Labels, bo
         return Ok(Outgoing::Empty);
     }
     let limits = &gate.exchange.worker.limits;
-    let bounds = Bounds { direction: Direction::Request, idle: limits.body_timeout, total: gate.total_limit() };
+    let bounds =
+        Bounds { direction: Direction::Request, idle: limits.body_timeout, total: gate.total_limit(), until: None };
     let judged = match judge_body(gate, plan, labels, body, bounds).await? {
         JudgedBody::Whole(bytes) if bytes.is_empty() => return Ok(Outgoing::Empty),
         JudgedBody::Whole(bytes) => return Ok(Outgoing::Whole(bytes)),
@@ -81,7 +82,7 @@ async fn request_body(gate: &mut Gate<'_>, plan: &Arc<Plan>, labels: &Labels, bo
 /// Judges a response: fields, body. Every status is judged alike.
 pub async fn response(exchange: &mut Exchange, answer: Answer) -> Result<Reply, Refusal> {
     use http_body::Body as _;
-    let Answer { status, headers, body, .. } = answer;
+    let Answer { status, headers, body, until } = answer;
     let plan = exchange.plan(Direction::Response).ok_or(Refusal::Internal)?;
     let idle = exchange.pool().ok_or(Refusal::Internal)?.spec.idle_timeout;
     let is_head = exchange.method == Method::HEAD;
@@ -93,7 +94,7 @@ pub async fn response(exchange: &mut Exchange, answer: Answer) -> Result<Reply, 
 
     let is_bodiless =
         is_head || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) || body.is_end_stream();
-    let bounds = Bounds { direction: Direction::Response, idle, total: gate.total_limit() };
+    let bounds = Bounds { direction: Direction::Response, idle, total: gate.total_limit(), until };
     let body = if is_bodiless {
         ReplyBody::Whole(Bytes::new())
     } else {

@@ -2,12 +2,11 @@
 //! request: that is the lesson this project began with (a client per request cost 3,052 us, a pooled one 42 to 80 us).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
+use super::connections::Connections;
+use super::names::Names;
 use crate::rules;
-use crate::stats::{SeriesId, WorkerStats};
 
 /// The TLS configuration that all clients share: building it costs 3 ms.
 #[derive(Debug, Clone)]
@@ -43,15 +42,26 @@ impl Tls {
     }
 }
 
-/// Builds a client of one upstream for one worker. It keeps at most `idle` connections; `opened` counts all it opens.
+/// What a client is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Keeps its connections for the next request.
+    Pooled,
+    /// Keeps nothing: each request goes out on a connection that is surely new.
+    Once,
+}
+
+/// Builds a client of one upstream; `connections` sees what it opens, `names` says where.
 pub fn build(
     upstream: &rules::Upstream,
-    idle: usize,
+    purpose: Use,
     tls: &Tls,
-    opened: &Opened,
+    connections: &Connections,
+    names: &Names,
 ) -> Result<reqwest::Client, reqwest::Error> {
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
     let builder = reqwest::Client::builder();
+    let idle = if purpose == Use::Pooled { upstream.max_idle } else { 0 };
     builder
         .tls_backend_preconfigured(tls.0.clone())
         // A redirect is an answer to the client, not an order to us; a proxy from the environment is a way out.
@@ -66,60 +76,7 @@ pub fn build(
         // Below the upstream's own keep-alive, so that it never closes under a request.
         .pool_idle_timeout(upstream.pool_idle_timeout)
         .tcp_keepalive(Duration::from_secs(30))
-        .connector_layer(opened.clone())
+        .dns_resolver(names.clone())
+        .connector_layer(connections.clone())
         .build()
-}
-
-/// Counts what a client opens, so that the origin story can be seen on the dashboard and in a test.
-#[derive(Debug, Clone)]
-pub struct Opened {
-    stats: WorkerStats,
-    upstream: SeriesId,
-    count: Arc<AtomicU64>,
-}
-
-impl Opened {
-    /// Counts for this worker and upstream.
-    pub fn new(stats: WorkerStats, upstream: SeriesId) -> Self {
-        Self { stats, upstream, count: Arc::default() }
-    }
-
-    /// How many so far.
-    pub fn count(&self) -> u64 {
-        self.count.load(Ordering::Relaxed)
-    }
-}
-
-impl<S> tower::Layer<S> for Opened {
-    type Service = CountedConnector<S>;
-
-    fn layer(&self, inner: S) -> Self::Service {
-        CountedConnector { inner, opened: self.clone() }
-    }
-}
-
-/// A connector that counts what it is asked for.
-#[derive(Debug, Clone)]
-pub struct CountedConnector<S> {
-    inner: S,
-    opened: Opened,
-}
-
-impl<S, R> tower::Service<R> for CountedConnector<S>
-where
-    S: tower::Service<R>,
-{
-    type Response = S::Response;
-    type Error = S::Error;
-    type Future = S::Future;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.inner.poll_ready(cx)
-    }
-
-    fn call(&mut self, request: R) -> Self::Future {
-        self.opened.stats.connection_opened(self.opened.upstream);
-        self.opened.count.fetch_add(1, Ordering::Relaxed);
-        self.inner.call(request)
-    }
 }

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 
-use super::{Context, Definition, secret, url, wire};
+use super::{Context, Definition, resilience, secret, url, wire};
 use crate::rules::fields::{self, Fields};
 use crate::rules::problem::{names_a_secret, quote};
 use crate::rules::tree::{Node, Value};
-use crate::rules::words::{POOL, RETRIES, TARGET, TIMEOUTS, UPSTREAM, UPSTREAM_HEADERS};
+use crate::rules::upstream::{Balance, Retries};
+use crate::rules::words::{POOL, TARGET, TIMEOUTS, UPSTREAM, UPSTREAM_HEADERS};
 use crate::rules::{Target, Upstream};
 
 const MOST_TARGETS: usize = 256;
@@ -27,11 +28,14 @@ pub(super) fn compile(definition: &Definition<'_>, cx: &mut Context<'_, '_>) -> 
         idle_timeout: Duration::from_secs(60),
         max_idle: 64,
         pool_idle_timeout: Duration::from_secs(4),
-        retry_attempts: 1,
+        total_timeout: None,
+        balance: Balance::RoundRobin,
+        health: None,
+        circuit_breaker: None,
+        retries: Retries::default(),
+        max_in_flight: None,
+        dns_refresh: resilience::DNS_REFRESH,
     };
-    if let Some(node) = fields.value("balance") {
-        fields::word(node, "`balance`", &[("round_robin", ())], &["least_requests"], &mut cx.problems);
-    }
     if let Some(node) = fields.value("preserve_host") {
         upstream.preserve_host = fields::flag(node, "`preserve_host`", &mut cx.problems).unwrap_or_default();
     }
@@ -44,12 +48,7 @@ pub(super) fn compile(definition: &Definition<'_>, cx: &mut Context<'_, '_>) -> 
     if let Some(node) = fields.value("pool") {
         pool(node, &mut upstream, cx);
     }
-    if let Some(retries) = fields.value("retries").and_then(|node| Fields::of(node, &RETRIES, &mut cx.problems))
-        && let Some(node) = retries.value("attempts")
-        && let Some(attempts) = fields::whole(node, "`attempts`", 0..=1, &mut cx.problems)
-    {
-        upstream.retry_attempts = attempts as u32;
-    }
+    resilience::compile(&fields, &mut upstream, cx);
     Some(upstream)
 }
 
@@ -166,6 +165,10 @@ fn timeouts(node: &Node, upstream: &mut Upstream, cx: &mut Context<'_, '_>) {
         {
             *timeout = duration;
         }
+    }
+    if let Some(node) = fields.value("total") {
+        let range = Duration::from_millis(1)..=HOUR * 24;
+        upstream.total_timeout = fields::duration(node, "`total`", range, &mut cx.problems);
     }
 }
 
