@@ -13,6 +13,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
@@ -22,6 +23,7 @@ use crate::content::json;
 use crate::gateway::headers::Via;
 use crate::gateway::serve::{self, ConnectionLimits};
 use crate::gateway::tls::{CertificateFiles, ServerCertificate};
+use crate::gateway::upstream::Site;
 use crate::gateway::{self, Limits, Live, Worker};
 use crate::rules::store::Store;
 use crate::rules::watch::Watch;
@@ -59,7 +61,7 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
 
     let certificate = settings.tls.as_ref().map(open_certificate).transpose()?;
     let stats = Stats::new(settings.workers);
-    let store = open_rules(source, &stats, settings.workers)?;
+    let store = open_rules(source, &stats, settings.workers, control.handle())?;
     let watch = Watch::start(Arc::clone(&store))?;
     let audit_settings = AuditSettings {
         journal_bytes: settings.audit_journal,
@@ -156,10 +158,10 @@ async fn look_after(certificate: Arc<ServerCertificate>) {
     }
 }
 
-fn open_rules(source: Source, stats: &Stats, workers: usize) -> Result<Arc<Store<Live>>, Error> {
-    let stats = stats.clone();
+fn open_rules(source: Source, stats: &Stats, workers: usize, control: &Handle) -> Result<Arc<Store<Live>>, Error> {
+    let (stats, control) = (stats.clone(), control.clone());
     let prepare = move |ruleset: Ruleset, previous: Option<&Arc<Live>>| {
-        Live::prepare(ruleset, previous.map(|p| &**p), &stats, workers)
+        Live::prepare(ruleset, previous.map(|p| &**p), Site { stats: &stats, workers, control: &control })
     };
     Store::open(source, prepare).map(Arc::new).map_err(|problems| BadRules(problems).into())
 }

@@ -52,9 +52,8 @@ pub struct Exchange {
     host: String,
     path: String,
     route: Option<usize>,
-    target: Option<Arc<str>>,
+    attempts: Attempts,
     upstream_status: u16,
-    retries: u32,
     sent: Option<Instant>,
     answered: Option<Instant>,
     opened: Option<Duration>,
@@ -92,9 +91,8 @@ impl Exchange {
             host: String::new(),
             path: String::new(),
             route: None,
-            target: None,
+            attempts: Attempts::default(),
             upstream_status: 0,
-            retries: 0,
             sent: None,
             answered: None,
             opened: None,
@@ -162,10 +160,12 @@ impl Exchange {
         self.sent = Some(Instant::now());
     }
 
-    /// Where the request went, and how often again, whatever came of it.
+    /// Where the request went, and how often again, whatever came of it. What it holds is held until the exchange ends.
     pub fn attempted(&mut self, attempts: Attempts) {
-        self.target = attempts.target;
-        self.retries = attempts.retries;
+        if attempts.target.is_none() {
+            self.sent = None;
+        }
+        self.attempts = attempts;
     }
 
     /// The upstream has answered.
@@ -236,6 +236,9 @@ impl Exchange {
         if let Refusal::Unreadable { direction, failure, reason } = refusal {
             self.note_uninspected(*direction, *failure, reason, OnFailure::Block);
         }
+        if matches!(refusal, Refusal::UpstreamBroken | Refusal::UpstreamTimeout) {
+            self.attempts.broke_off();
+        }
         self.end(refusal.code(), status, refusal.blame() != Blame::Client);
     }
 
@@ -246,6 +249,7 @@ impl Exchange {
         if let Some(upload) = self.upload.take() {
             self.note_body(Direction::Request, upload.report());
         }
+        self.attempts.leave();
         let total = self.began.elapsed();
         // A tunnel is open for hours: what took time for its client is the opening.
         self.count(outcome, status, error, self.opened.unwrap_or(total));
@@ -274,7 +278,7 @@ impl Exchange {
             upstream_time: self.upstream_time(),
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
-            retries: self.retries,
+            retries: self.attempts.retries,
             findings: &findings,
         });
     }
@@ -296,7 +300,7 @@ impl Exchange {
             path: self.path.as_str().into(),
             route: route.map_or("", |r| &r.name).into(),
             upstream: route.and_then(|r| self.live.pool(r)).map_or("", |p| &p.spec.name).into(),
-            target: self.target.as_deref().filter(|_| forwarded).unwrap_or("").into(),
+            target: self.attempts.target.as_deref().filter(|_| forwarded).unwrap_or("").into(),
             status,
             upstream_status: self.upstream_status,
             outcome: outcome.into(),
@@ -309,7 +313,7 @@ impl Exchange {
             },
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
-            retries: self.retries,
+            retries: self.attempts.retries,
             findings: self
                 .described()
                 .map(|f| FindingRecord {

@@ -78,7 +78,8 @@ async fn request_body(gate: &mut Gate<'_>, plan: &Arc<Plan>, labels: &Labels, bo
         return Ok(Outgoing::Empty);
     }
     let limits = &gate.exchange.worker.limits;
-    let bounds = Bounds { direction: Direction::Request, idle: limits.body_timeout, total: gate.total_limit() };
+    let bounds =
+        Bounds { direction: Direction::Request, idle: limits.body_timeout, total: gate.total_limit(), until: None };
     let judged = match judge_body(gate, plan, labels, body, bounds).await? {
         JudgedBody::Whole(bytes) if bytes.is_empty() => return Ok(Outgoing::Empty),
         JudgedBody::Whole(bytes) => return Ok(Outgoing::Whole(bytes)),
@@ -92,7 +93,7 @@ async fn request_body(gate: &mut Gate<'_>, plan: &Arc<Plan>, labels: &Labels, bo
 /// Judges a response: fields, body. Every status is judged alike; one that opens a tunnel must answer an `ask`.
 pub async fn response(exchange: &mut Exchange, answer: Answer, ask: Option<Ask>) -> Result<Reply, Refusal> {
     use http_body::Body as _;
-    let Answer { status, headers, body, upgrade } = answer;
+    let Answer { status, headers, body, until, upgrade } = answer;
     let opens_tunnel = status == StatusCode::SWITCHING_PROTOCOLS;
     let ends = match ask.filter(|_| opens_tunnel) {
         Some(ask) => Some(ask.agreed(&headers, upgrade)?),
@@ -110,7 +111,7 @@ pub async fn response(exchange: &mut Exchange, answer: Answer, ask: Option<Ask>)
 
     let is_bodiless =
         is_head || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) || body.is_end_stream();
-    let bounds = Bounds { direction: Direction::Response, idle, total: gate.total_limit() };
+    let bounds = Bounds { direction: Direction::Response, idle, total: gate.total_limit(), until };
     let body = if let Some(ends) = ends {
         gate.exchange.tunnels(tunnel::REASON);
         ReplyBody::Tunnel(Box::new(ends), idle)

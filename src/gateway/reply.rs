@@ -95,8 +95,8 @@ pub fn refuse(mut exchange: Exchange, refusal: &Refusal) -> Response<Body> {
     if refusal.closes() {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    if status == StatusCode::SERVICE_UNAVAILABLE {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    if let Some(seconds) = refusal.retry_after() {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     if status == StatusCode::METHOD_NOT_ALLOWED && *refusal == Refusal::Method {
         let allowed = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");

@@ -32,15 +32,33 @@ pub(super) const FILE: Scope = scope("a rule file", &["version", "upstreams", "r
     "tests",
 ]);
 
-pub(super) const UPSTREAM: Scope =
-    scope("an upstream", &["targets", "balance", "preserve_host", "headers", "timeouts", "pool", "retries", "tls"])
-        .later(&["health", "circuit_breaker", "max_in_flight"]);
+pub(super) const UPSTREAM: Scope = scope(
+    "an upstream",
+    &[
+        "targets",
+        "balance",
+        "preserve_host",
+        "headers",
+        "timeouts",
+        "pool",
+        "health",
+        "circuit_breaker",
+        "retries",
+        "max_in_flight",
+        "dns",
+        "tls",
+    ],
+);
 pub(super) const TARGET: Scope = scope("a target", &["url", "weight"]);
 pub(super) const UPSTREAM_HEADERS: Scope = scope("`headers` of an upstream", &["set"]);
 pub(super) const TLS: Scope = scope("`tls` of an upstream", &["ca", "cert", "key"]);
-pub(super) const TIMEOUTS: Scope = scope("`timeouts`", &["connect", "response", "idle"]);
+pub(super) const TIMEOUTS: Scope = scope("`timeouts`", &["connect", "response", "idle", "total"]);
 pub(super) const POOL: Scope = scope("`pool`", &["max_idle", "idle_timeout"]);
-pub(super) const RETRIES: Scope = scope("`retries`", &["attempts"]).later(&["budget"]);
+pub(super) const HEALTH: Scope =
+    scope("`health`", &["path", "interval", "timeout", "unhealthy_after", "healthy_after"]);
+pub(super) const CIRCUIT_BREAKER: Scope = scope("`circuit_breaker`", &["failures", "window", "open"]);
+pub(super) const RETRIES: Scope = scope("`retries`", &["attempts", "budget"]);
+pub(super) const DNS: Scope = scope("`dns`", &["refresh"]);
 
 pub(super) const ROUTE: Scope =
     scope("a route", &["match", "upstream", "policies", "strip_prefix", "encoded_slash", "limits", "upgrade"])

@@ -2,17 +2,15 @@
 //! request: that is the lesson this project began with (a client per request cost 3,052 us, a pooled one 42 to 80 us).
 
 use std::error::Error;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
 use rustls::{CertificateError, ClientConfig, RootCertStore};
 
+use super::connections::Connections;
+use super::names::Names;
 use crate::certificates::provider;
 use crate::rules;
-use crate::stats::{SeriesId, WorkerStats};
 
 /// An upstream that does not answer a ping is gone.
 const PING: Duration = Duration::from_secs(20);
@@ -95,12 +93,13 @@ pub enum Use {
     Tunnel,
 }
 
-/// Builds a client of one upstream for one worker; `opened` counts the connections it opens.
+/// Builds a client of one upstream; `connections` sees what it opens, `names` says where.
 pub fn build(
     upstream: &rules::Upstream,
     purpose: Use,
     tls: &Tls,
-    opened: &Opened,
+    connections: &Connections,
+    names: &Names,
 ) -> Result<reqwest::Client, reqwest::Error> {
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
     let builder = reqwest::Client::builder();
@@ -133,7 +132,8 @@ pub fn build(
         // Below the upstream's own keep-alive, so that it never closes under a request.
         .pool_idle_timeout(upstream.pool_idle_timeout)
         .tcp_keepalive(Duration::from_secs(30))
-        .connector_layer(opened.clone())
+        .dns_resolver(names.clone())
+        .connector_layer(connections.clone())
         .build()
 }
 
@@ -213,61 +213,13 @@ pub fn distrust(error: &reqwest::Error) -> Option<Distrust> {
     None
 }
 
-/// Whether a connection of HTTP/2 ended under a request: closed, or about to be (RFC 9113 section 8.7).
+/// Whether a connection of HTTP/2 ended under a request.
 pub fn went_away(error: &h2::Error) -> bool {
-    error.is_io() || error.is_go_away() || error.reason() == Some(h2::Reason::REFUSED_STREAM)
+    error.is_io() || error.is_go_away()
 }
 
-/// Counts what a client opens, so that the origin story can be seen on the dashboard and in a test.
-#[derive(Debug, Clone)]
-pub struct Opened {
-    stats: WorkerStats,
-    upstream: SeriesId,
-    count: Arc<AtomicU64>,
-}
-
-impl Opened {
-    /// Counts for this worker and upstream.
-    pub fn new(stats: WorkerStats, upstream: SeriesId) -> Self {
-        Self { stats, upstream, count: Arc::default() }
-    }
-
-    /// How many so far.
-    pub fn count(&self) -> u64 {
-        self.count.load(Ordering::Relaxed)
-    }
-}
-
-impl<S> tower::Layer<S> for Opened {
-    type Service = CountedConnector<S>;
-
-    fn layer(&self, inner: S) -> Self::Service {
-        CountedConnector { inner, opened: self.clone() }
-    }
-}
-
-/// A connector that counts what it is asked for.
-#[derive(Debug, Clone)]
-pub struct CountedConnector<S> {
-    inner: S,
-    opened: Opened,
-}
-
-impl<S, R> tower::Service<R> for CountedConnector<S>
-where
-    S: tower::Service<R>,
-{
-    type Response = S::Response;
-    type Error = S::Error;
-    type Future = S::Future;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.inner.poll_ready(cx)
-    }
-
-    fn call(&mut self, request: R) -> Self::Future {
-        self.opened.stats.connection_opened(self.opened.upstream);
-        self.opened.count.fetch_add(1, Ordering::Relaxed);
-        self.inner.call(request)
-    }
+/// Whether the upstream says that it has not begun with a request: so any may be sent again (RFC 9113 section 8.7).
+pub fn not_begun(error: &h2::Error) -> bool {
+    let said = |reason| error.is_remote() && error.reason() == Some(reason);
+    said(h2::Reason::REFUSED_STREAM) || error.is_go_away() && said(h2::Reason::NO_ERROR)
 }

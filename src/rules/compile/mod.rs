@@ -6,6 +6,7 @@
 mod action;
 mod json;
 mod policy;
+mod resilience;
 mod route;
 mod rule;
 mod secret;

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 
-use super::{Context, Definition, secret, url, wire};
+use super::{Context, Definition, resilience, secret, url, wire};
 use crate::certificates::{Identity, certificates};
 use crate::rules::fields::{self, Fields};
 use crate::rules::problem::{names_a_secret, quote};
 use crate::rules::tree::{Node, Value};
-use crate::rules::words::{POOL, RETRIES, TARGET, TIMEOUTS, TLS, UPSTREAM, UPSTREAM_HEADERS};
+use crate::rules::upstream::{Balance, Retries};
+use crate::rules::words::{POOL, TARGET, TIMEOUTS, TLS, UPSTREAM, UPSTREAM_HEADERS};
 use crate::rules::{Target, Upstream};
 use crate::sensitive::Sensitive;
 
@@ -29,13 +30,16 @@ pub(super) fn compile(definition: &Definition<'_>, cx: &mut Context<'_, '_>) -> 
         idle_timeout: Duration::from_secs(60),
         max_idle: 64,
         pool_idle_timeout: Duration::from_secs(4),
-        retry_attempts: 1,
+        total_timeout: None,
+        balance: Balance::RoundRobin,
+        health: None,
+        circuit_breaker: None,
+        retries: Retries::default(),
+        max_in_flight: None,
+        dns_refresh: resilience::DNS_REFRESH,
         authorities: None,
         identity: None,
     };
-    if let Some(node) = fields.value("balance") {
-        fields::word(node, "`balance`", &[("round_robin", ())], &["least_requests"], &mut cx.problems);
-    }
     if let Some(node) = fields.value("preserve_host") {
         upstream.preserve_host = fields::flag(node, "`preserve_host`", &mut cx.problems).unwrap_or_default();
     }
@@ -48,12 +52,7 @@ pub(super) fn compile(definition: &Definition<'_>, cx: &mut Context<'_, '_>) -> 
     if let Some(node) = fields.value("pool") {
         pool(node, &mut upstream, cx);
     }
-    if let Some(retries) = fields.value("retries").and_then(|node| Fields::of(node, &RETRIES, &mut cx.problems))
-        && let Some(node) = retries.value("attempts")
-        && let Some(attempts) = fields::whole(node, "`attempts`", 0..=1, &mut cx.problems)
-    {
-        upstream.retry_attempts = attempts as u32;
-    }
+    resilience::compile(&fields, &mut upstream, cx);
     if let Some(node) = fields.value("tls") {
         tls(node, &mut upstream, cx);
     }
@@ -215,6 +214,10 @@ fn timeouts(node: &Node, upstream: &mut Upstream, cx: &mut Context<'_, '_>) {
         {
             *timeout = duration;
         }
+    }
+    if let Some(node) = fields.value("total") {
+        let range = Duration::from_millis(1)..=HOUR * 24;
+        upstream.total_timeout = fields::duration(node, "`total`", range, &mut cx.problems);
     }
 }
 
