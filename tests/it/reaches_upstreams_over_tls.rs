@@ -217,7 +217,7 @@ fn http2_is_spoken_where_it_is_offered() {
     let refused = get(gateway.address, "/refused");
     assert_eq!((refused.status, refused.code().as_str()), (502, "upstream_broken"));
     assert_eq!(gateway.record_of(&refused)["retries"], 1, "a stream that was refused was not begun");
-    let refused = post(gateway.address, "/refused", "[1]");
+    let refused = request(gateway.address, "POST", "/refused", &[], b"");
     assert_eq!(
         (refused.status, gateway.record_of(&refused)["retries"].as_u64()),
         (502, Some(1)),
