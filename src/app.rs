@@ -13,18 +13,22 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
 
 use crate::audit::{Audit, AuditSettings};
 use crate::content::json;
 use crate::gateway::headers::Via;
 use crate::gateway::serve::{self, ConnectionLimits};
+use crate::gateway::tls::{CertificateFiles, ServerCertificate};
+use crate::gateway::upstream::Site;
 use crate::gateway::{self, Limits, Live, Worker};
 use crate::rules::store::Store;
 use crate::rules::watch::Watch;
 use crate::rules::{Problem, Ruleset, Source};
-use crate::settings::Settings;
+use crate::settings::{Settings, TlsFiles};
 use crate::stats::Stats;
 use crate::{admin, pii};
 
@@ -36,6 +40,8 @@ pub type Error = Box<dyn std::error::Error + Send + Sync>;
 pub struct Addresses {
     /// For clients.
     pub listen: SocketAddr,
+    /// Whether clients are spoken to over TLS.
+    pub secure: bool,
     /// The dashboard.
     pub admin: Option<SocketAddr>,
 }
@@ -49,11 +55,13 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
     let admin_listener = settings.admin.map(|a| control.block_on(bind(a, "admin"))).transpose()?;
     let addresses = Addresses {
         listen: listener.local_addr()?,
+        secure: settings.tls.is_some(),
         admin: admin_listener.as_ref().map(TcpListener::local_addr).transpose()?,
     };
 
+    let certificate = settings.tls.as_ref().map(open_certificate).transpose()?;
     let stats = Stats::new(settings.workers);
-    let store = open_rules(source, &stats, settings.workers)?;
+    let store = open_rules(source, &stats, settings.workers, control.handle())?;
     let watch = Watch::start(Arc::clone(&store))?;
     let audit_settings = AuditSettings {
         journal_bytes: settings.audit_journal,
@@ -67,7 +75,8 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
     let (stop, stopped) = watch::channel(false);
     // The dashboard stops last: while the rest drains, `/readyz` must still be there to say so.
     let (stop_admin, admin_stopped) = watch::channel(false);
-    let (inlets, threads) = start_workers(settings, &store, &audit, &stats, &stopping, &stopped)?;
+    let tls = certificate.as_deref().map(|certificate| acceptor(certificate, settings)).transpose()?;
+    let (inlets, threads) = start_workers(settings, tls.as_ref(), &store, &audit, &stats, &stopping, &stopped)?;
     let lifecycle = admin::Lifecycle::new();
     let admin_app = admin_listener.map(|listener| {
         let state = admin::AdminState {
@@ -77,6 +86,7 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
             system: Arc::new(system_facts(settings, addresses)),
             lifecycle: lifecycle.clone(),
             token: settings.admin_token.clone(),
+            certificate: certificate.as_ref().map(|certificate| certificate.state()),
             hosts: admin::Hosts::new(listener.local_addr().unwrap_or(settings.listen), settings.admin_hosts.clone()),
         };
         (listener, admin::router(state))
@@ -88,6 +98,7 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
         let accepting = tokio::spawn(serve::accept(listener, inlets, settings.max_connections, stopped.clone()));
         let dashboard = admin_app.map(|(listener, app)| tokio::spawn(serve_admin(listener, app, admin_stopped)));
         let ticking = tokio::spawn(tick(stats.clone()));
+        let looking = certificate.map(|certificate| tokio::spawn(look_after(certificate)));
         until_told_to_stop(&watch).await?;
         tracing::info!(drain_s = settings.drain.as_secs_f64(), "stopping: what is under way may end");
         stopping.store(true, Ordering::Relaxed);
@@ -105,6 +116,9 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
         }
         accepting.abort();
         ticking.abort();
+        if let Some(looking) = looking {
+            looking.abort();
+        }
         Ok::<_, Error>(())
     })?;
     drop(watch);
@@ -120,10 +134,34 @@ async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Error> {
         .map_err(|error| format!("cannot listen on {address}: {error} (choose another with --{flag})").into())
 }
 
-fn open_rules(source: Source, stats: &Stats, workers: usize) -> Result<Arc<Store<Live>>, Error> {
-    let stats = stats.clone();
+fn open_certificate(files: &TlsFiles) -> Result<Arc<ServerCertificate>, Error> {
+    let files = CertificateFiles { certificate: files.certificate.clone(), key: files.key.clone() };
+    ServerCertificate::open(files).map(Arc::new).map_err(|why| format!("no TLS with this certificate: {why}").into())
+}
+
+/// Offers HTTP/2 before HTTP/1.1, unless it is off.
+fn acceptor(certificate: &ServerCertificate, settings: &Settings) -> Result<TlsAcceptor, Error> {
+    let protocols: &[&[u8]] = if settings.http2_streams > 0 { &[b"h2", b"http/1.1"] } else { &[b"http/1.1"] };
+    Ok(TlsAcceptor::from(Arc::new(certificate.server_config(protocols)?)))
+}
+
+/// Takes a new certificate when there is one. Reading files may block, so it is not done on the control thread.
+async fn look_after(certificate: Arc<ServerCertificate>) {
+    let mut second = tokio::time::interval(Duration::from_secs(1));
+    second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        second.tick().await;
+        let certificate = Arc::clone(&certificate);
+        if tokio::task::spawn_blocking(move || certificate.look()).await.is_err() {
+            tracing::error!("the files of the certificate cannot be looked at");
+        }
+    }
+}
+
+fn open_rules(source: Source, stats: &Stats, workers: usize, control: &Handle) -> Result<Arc<Store<Live>>, Error> {
+    let (stats, control) = (stats.clone(), control.clone());
     let prepare = move |ruleset: Ruleset, previous: Option<&Arc<Live>>| {
-        Live::prepare(ruleset, previous.map(|p| &**p), &stats, workers)
+        Live::prepare(ruleset, previous.map(|p| &**p), Site { stats: &stats, workers, control: &control })
     };
     Store::open(source, prepare).map(Arc::new).map_err(|problems| BadRules(problems).into())
 }
@@ -147,6 +185,7 @@ type Workers = (Vec<serve::Inlet>, Vec<JoinHandle<()>>);
 
 fn start_workers(
     settings: &Settings,
+    tls: Option<&TlsAcceptor>,
     store: &Arc<Store<Live>>,
     audit: &Audit,
     stats: &Stats,
@@ -161,6 +200,8 @@ fn start_workers(
         headers: settings.max_headers,
         write_timeout: settings.write_timeout,
         drain: settings.drain,
+        handshake_timeout: settings.tls_timeout,
+        streams: settings.http2_streams,
     };
     let mut inlets = Vec::new();
     let mut threads = Vec::new();
@@ -182,11 +223,11 @@ fn start_workers(
         });
         let (inlet, outlet) = serve::passage();
         inlets.push(inlet);
-        let (limits, stopped) = (limits.clone(), stopped.clone());
+        let (limits, tls, stopped) = (limits.clone(), tls.cloned(), stopped.clone());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         threads.push(std::thread::Builder::new().name(format!("worker-{index}")).spawn(move || {
             let stats = worker.stats.clone();
-            runtime.block_on(serve::serve(outlet, gateway::app(worker), limits, stats, stopped));
+            runtime.block_on(serve::serve(outlet, gateway::app(worker), limits, tls, stats, stopped));
         })?);
     }
     Ok((inlets, threads))
@@ -254,7 +295,12 @@ fn system_facts(settings: &Settings, addresses: Addresses) -> admin::System {
             .map(|(purpose, address)| (purpose.to_owned(), address.to_string()))
             .collect(),
         settings: settings.listing(),
-        try_line: format!("curl -i http://{}/", addresses.listen),
+        try_line: if settings.tls.is_some() {
+            // Its name is not that of the address.
+            format!("curl -ik https://{}/", addresses.listen)
+        } else {
+            format!("curl -i http://{}/", addresses.listen)
+        },
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! # The life of a request
 //!
-//! 1. [`gateway::serve`] accepts a connection and hands it to the worker with the fewest.
+//! 1. [`gateway::serve`] accepts a connection and hands it to the worker with the fewest, where [`gateway::connection`] speaks
+//!    TLS, HTTP/1.1 or HTTP/2 with it.
 //! 2. [`gateway`] (`pass`, the whole story on one screen) reserves room for the record, reads the canonical target
 //!    ([`gateway::target`]), and finds the route in the snapshot it took at the start ([`gateway::live`]).
 //! 3. The request is judged: path, query, fields, body. [`content::kind`] says what the body is, [`policy`] decides,
@@ -20,7 +21,7 @@
 //! [`router`] where a request goes; [`gateway`] the path it takes; [`policy`] what may pass; [`content`] how a body is read
 //! and rewritten; [`actions`] what is done to a value; [`pii`] how personal data is recognised; [`audit`] what is remembered;
 //! [`stats`] what is measured; [`admin`] what the operator sees; [`scan`] how a file is searched offline; [`cli`] the verbs;
-//! [`sensitive`] what cannot be printed.
+//! [`certificates`] what TLS is spoken with; [`sensitive`] what cannot be printed.
 //!
 //! # The laws
 //!
@@ -62,6 +63,7 @@ pub mod actions;
 pub mod admin;
 pub mod app;
 pub mod audit;
+pub mod certificates;
 pub mod cli;
 pub mod content;
 pub mod gateway;

@@ -24,6 +24,12 @@ pub struct Flags {
     /// Where clients connect [default: 127.0.0.1:8080, or 0.0.0.0:$PORT where PORT is set]
     #[arg(long, env = "FIELDGATE_LISTEN", value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
+    /// Certificate chain (PEM) for clients; with it, the listener speaks TLS, read again when it changes
+    #[arg(long, env = "FIELDGATE_TLS_CERT", value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+    /// Private key (PEM, not encrypted) of the certificate
+    #[arg(long, env = "FIELDGATE_TLS_KEY", value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
     /// Where the dashboard is, or `off`; beyond loopback it needs a token [default: 127.0.0.1:9090]
     #[arg(long, env = "FIELDGATE_ADMIN", value_name = "ADDR")]
     pub admin: Option<Admin>,
@@ -54,6 +60,12 @@ pub struct Flags {
     /// For what is under way when the process is told to stop [default: 10s]
     #[arg(long, env = "FIELDGATE_DRAIN", value_name = "TIME")]
     pub drain: Option<Span>,
+    /// For the handshake of TLS [default: 10s]
+    #[arg(long, env = "FIELDGATE_TLS_TIMEOUT", value_name = "TIME")]
+    pub tls_timeout: Option<Span>,
+    /// Requests at a time on one HTTP/2 connection (over TLS only); 0: no HTTP/2 [default: 100]
+    #[arg(long, env = "FIELDGATE_HTTP2_STREAMS", value_name = "N")]
+    pub http2_streams: Option<u32>,
     /// Largest request head [default: 64KiB]
     #[arg(long, env = "FIELDGATE_HEADER_SIZE", value_name = "SIZE")]
     pub header_size: Option<Size>,
@@ -91,6 +103,8 @@ pub struct Flags {
 pub struct Settings {
     /// Where clients connect.
     pub listen: SocketAddr,
+    /// What TLS is spoken with; `None`: clear text.
+    pub tls: Option<TlsFiles>,
     /// Where the dashboard is; `None`: nowhere.
     pub admin: Option<SocketAddr>,
     /// What the dashboard asks for; `None`: nothing.
@@ -111,6 +125,10 @@ pub struct Settings {
     pub write_timeout: Duration,
     /// See [`Flags::drain`].
     pub drain: Duration,
+    /// See [`Flags::tls_timeout`].
+    pub tls_timeout: Duration,
+    /// See [`Flags::http2_streams`].
+    pub http2_streams: u32,
     /// See [`Flags::header_size`], in bytes.
     pub header_size: usize,
     /// See [`Flags::max_headers`].
@@ -131,6 +149,15 @@ pub struct Settings {
     pub log: LogFormat,
     /// See [`Flags::log_level`].
     pub log_level: String,
+}
+
+/// Where the certificate for clients is, and its key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// See [`Flags::tls_cert`].
+    pub certificate: PathBuf,
+    /// See [`Flags::tls_key`].
+    pub key: PathBuf,
 }
 
 /// Why the process cannot start with these settings.
@@ -156,10 +183,11 @@ impl Flags {
     pub fn settle(self, data: &Path) -> Result<Settings, SettingsError> {
         let file = self.config.as_deref().map(read_file).transpose()?.unwrap_or_default();
         let flags = first_of!(self, file; listen, admin, admin_token, admin_hosts, data, workers, max_connections,
-            header_timeout, body_timeout, write_timeout, drain, header_size, max_headers, buffer, json_depth,
+            header_timeout, body_timeout, write_timeout, drain, tls_cert, tls_key, tls_timeout, http2_streams, header_size, max_headers, buffer, json_depth,
             audit_on_failure, audit_rotate, audit_journal, audit_wait, log, log_level);
         let settings = Settings {
             listen: flags.listen.map_or_else(default_listen, Ok)?,
+            tls: tls_files(flags.tls_cert, flags.tls_key)?,
             admin: flags.admin.unwrap_or(Admin(Some((Ipv4Addr::LOCALHOST, 9090).into()))).0,
             admin_token: flags.admin_token.map(|source| source.read()).transpose()?,
             admin_hosts: flags.admin_hosts.unwrap_or_default(),
@@ -170,6 +198,8 @@ impl Flags {
             body_timeout: span(flags.body_timeout, 30),
             write_timeout: span(flags.write_timeout, 60),
             drain: span(flags.drain, 10),
+            tls_timeout: span(flags.tls_timeout, 10),
+            http2_streams: flags.http2_streams.unwrap_or(100),
             header_size: flags.header_size.map_or(64 << 10, |s| s.0 as usize),
             max_headers: flags.max_headers.unwrap_or(100),
             buffer: flags.buffer.map_or(64 << 10, |s| s.0 as usize),
@@ -197,6 +227,7 @@ impl Settings {
         };
         in_range("workers", self.workers as u64, 1, 256)?;
         in_range("max-connections", self.max_connections as u64, 1, 1_000_000)?;
+        in_range("http2-streams", u64::from(self.http2_streams), 0, 10_000)?;
         in_range("max-headers", self.max_headers as u64, 8, 1000)?;
         in_range("header-size", self.header_size as u64, 8 << 10, 1 << 20)?;
         in_range("buffer", self.buffer as u64, 1 << 10, 64 << 20)?;
@@ -220,6 +251,13 @@ impl Settings {
         let token = if self.admin_token.is_some() { "set" } else { "not set" };
         [
             ("listen", self.listen.to_string()),
+            (
+                "tls-cert",
+                self.tls.as_ref().map_or_else(|| "off".to_owned(), |tls| tls.certificate.display().to_string()),
+            ),
+            ("tls-key", if self.tls.is_some() { "set" } else { "not set" }.to_owned()),
+            ("tls-timeout", time(self.tls_timeout)),
+            ("http2-streams", self.http2_streams.to_string()),
             ("admin", self.admin.map_or_else(|| "off".to_owned(), |a| a.to_string())),
             ("admin-token", token.to_owned()),
             ("admin-hosts", self.admin_hosts.join(", ")),
@@ -271,6 +309,16 @@ fn default_listen() -> Result<SocketAddr, SettingsError> {
             .map(|port| (Ipv4Addr::UNSPECIFIED, port).into())
             .map_err(|_| SettingsError(format!("the variable PORT is `{port}`; it must be a port number, 0 to 65535"))),
         Err(_) => Ok((Ipv4Addr::LOCALHOST, 8080).into()),
+    }
+}
+
+fn tls_files(certificate: Option<PathBuf>, key: Option<PathBuf>) -> Result<Option<TlsFiles>, SettingsError> {
+    match (certificate, key) {
+        (Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key })),
+        (None, None) => Ok(None),
+        // SECURITY: half of it must not mean clear text.
+        (Some(_), None) => Err(SettingsError("`tls-cert` needs `tls-key`: where is the private key?".to_owned())),
+        (None, Some(_)) => Err(SettingsError("`tls-key` needs `tls-cert`: where is the certificate?".to_owned())),
     }
 }
 
@@ -416,6 +464,8 @@ mod tests {
         assert!(error("drain: 5").contains("length of time"));
         assert!(error("workers: 0").contains("1 to 256"));
         assert!(error("admin: 0.0.0.0:9090").contains("token"));
+        assert!(error("tls_cert: a.pem").contains("private key"));
+        assert!(error("tls_key: a.pem").contains("certificate"));
         assert!(error("admin_token: hunter2-hunter2-hunter2").contains("env:NAME"));
     }
 }

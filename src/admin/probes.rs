@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
 
 use super::Admin;
 use crate::stats::metrics::{CONTENT_TYPE as OPENMETRICS, Facts};
@@ -28,6 +29,7 @@ pub(super) async fn metrics(State(admin): State<Arc<Admin>>) -> Response {
     let state = &admin.state;
     let rules = state.rules.current();
     let audit = state.audit.health();
+    let certificate = state.certificate();
     let facts = Facts {
         version: state.system.version.clone(),
         start_seconds: state.system.started.as_millisecond() as f64 / 1e3,
@@ -39,6 +41,8 @@ pub(super) async fn metrics(State(admin): State<Arc<Admin>>) -> Response {
         audit_lost: audit.lost,
         audit_refused: audit.refused,
         audit_failing: audit.failing.is_some(),
+        certificate_expires: certificate.as_ref().and_then(|state| state.expires).map(Timestamp::as_second),
+        certificate_refused: certificate.map(|state| state.refused.is_some()),
         ready: state.unready().is_none(),
     };
     ([(CONTENT_TYPE, OPENMETRICS)], state.stats.openmetrics(facts)).into_response()

@@ -7,6 +7,7 @@ use tokio::sync::watch;
 
 use super::guard::Hosts;
 use crate::audit::Stored;
+use crate::certificates::CertificateState;
 use crate::rules::status::StatusHandle;
 use crate::sensitive::Sensitive;
 use crate::stats::Stats;
@@ -26,6 +27,8 @@ pub struct AdminState {
     pub lifecycle: Lifecycle,
     /// When set, every page and the metrics ask for it; health and readiness never do.
     pub token: Option<Sensitive<String>>,
+    /// The certificate that clients are shown; `None`: they speak clear text.
+    pub certificate: Option<watch::Receiver<CertificateState>>,
     /// Under which names the listener answers.
     pub hosts: Hosts,
 }
@@ -108,6 +111,11 @@ impl Default for Lifecycle {
 }
 
 impl AdminState {
+    /// How the certificate stands, if there is one.
+    pub(super) fn certificate(&self) -> Option<CertificateState> {
+        self.certificate.as_ref().map(|state| state.borrow().clone())
+    }
+
     /// Why no traffic should be sent here, if so.
     pub(super) fn unready(&self) -> Option<String> {
         if self.lifecycle.is_draining() {

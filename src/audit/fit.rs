@@ -64,6 +64,7 @@ fn capped<'a>(record: &'a Record<'_>) -> Record<'a> {
         time: cap(&record.time, TIME),
         client: cap(&record.client, ID),
         method: cap(&record.method, METHOD),
+        protocol: cap(&record.protocol, METHOD),
         host: cap(&record.host, HOST),
         path: cap(&record.path, PATH),
         route: cap(&record.route, NAME),
@@ -127,6 +128,7 @@ fn is_plain(record: &Record<'_>) -> bool {
         && is_short(&record.time, TIME)
         && is_short(&record.client, ID)
         && is_short(&record.method, METHOD)
+        && is_short(&record.protocol, METHOD)
         && is_short(&record.host, HOST)
         && is_short(&record.path, PATH)
         && is_short(&record.route, NAME)
@@ -256,6 +258,7 @@ mod tests {
                 time: text(1),
                 client: text(2),
                 method: text(3),
+                protocol: text(2),
                 host: text(4),
                 path: text(5),
                 route: text(6),

@@ -97,6 +97,7 @@ pub(crate) fn sample(id: &str) -> Record<'static> {
         generation: 3,
         client: "192.0.2.7".into(),
         method: "GET".into(),
+        protocol: "https/1.1".into(),
         host: "api.example.com".into(),
         path: "/customers/[email]".into(),
         route: "customers".into(),

@@ -17,6 +17,9 @@ pub struct Record<'a> {
     pub client: Cow<'a, str>,
     /// The method, capped.
     pub method: Cow<'a, str>,
+    /// How the client spoke: `http/1.1`, `https/1.1` or `https/2`; empty in records of older versions.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub protocol: Cow<'a, str>,
     /// The host, capped.
     pub host: Cow<'a, str>,
     /// The path, capped, recognised values replaced by `[entity]`. Never the query.

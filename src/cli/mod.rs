@@ -102,7 +102,11 @@ fn serve(
 /// Prints the addresses: for people, and for scripts that chose port 0.
 fn announce(addresses: Addresses) -> String {
     let admin = addresses.admin.map_or_else(|| "off".to_owned(), |a| format!("http://{a}/"));
-    format!("gateway    http://{}/\ndashboard  {admin}", addresses.listen)
+    format!(
+        "gateway    {}://{}/\ndashboard  {admin}",
+        if addresses.secure { "https" } else { "http" },
+        addresses.listen
+    )
 }
 
 /// Writes a line; a closed pipe is not an error worth a message.

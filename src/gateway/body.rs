@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, SizeHint};
 use http_body_util::BodyExt;
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
 use super::error::Refusal;
 use crate::actions::Block;
@@ -64,6 +64,16 @@ pub struct Bounds {
     pub idle: Duration,
     /// `limits.total`.
     pub total: Option<u64>,
+    /// When it must have ended, if there is such a time.
+    pub until: Option<Instant>,
+}
+
+impl Bounds {
+    /// Longest wait for the next piece, from now.
+    fn patience(&self) -> Duration {
+        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+        left.map_or(self.idle, |left| left.min(self.idle))
+    }
 }
 
 /// How a body begins.
@@ -87,7 +97,7 @@ where
         if body.is_end_stream() {
             break;
         }
-        let frame = match tokio::time::timeout(bounds.idle, body.frame()).await {
+        let frame = match tokio::time::timeout(bounds.patience(), body.frame()).await {
             Ok(Some(Ok(frame))) => frame,
             Ok(Some(Err(_))) => return Err(Fault::Broken(bounds.direction)),
             Ok(None) => break,
@@ -288,7 +298,7 @@ where
                     return Poll::Ready(Ok(None));
                 }
                 Poll::Pending => {
-                    let idle = self.bounds.idle;
+                    let idle = self.bounds.patience();
                     let pause = self.pause.get_or_insert_with(|| Box::pin(sleep(idle)));
                     return match pause.as_mut().poll(cx) {
                         Poll::Ready(()) => Poll::Ready(Err(Fault::Silent(self.bounds.direction))),

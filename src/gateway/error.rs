@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use http::StatusCode;
 
+use super::upstream::Distrust;
 use crate::policy::{Direction, Failure};
 
 /// Who caused a refusal. What a client causes is not an error of the service.
@@ -57,6 +58,17 @@ pub enum Refusal {
     TooLarge,
     /// No connection to the upstream.
     UpstreamConnect,
+    /// No TLS with the upstream: it did not prove who it is, or speaks none that we do.
+    UpstreamTls(Distrust),
+    /// The name of the upstream cannot be looked up.
+    UpstreamDns,
+    /// As many requests to the upstream are under way as it may have.
+    UpstreamBusy,
+    /// The upstream has failed too often: it is left alone for a while.
+    UpstreamOpen {
+        /// How long.
+        seconds: u32,
+    },
     /// The upstream did not answer in time.
     UpstreamTimeout,
     /// The upstream broke the connection or did not speak HTTP.
@@ -84,6 +96,10 @@ impl Refusal {
             Self::ClientTimeout => "client_timeout",
             Self::TooLarge => "too_large",
             Self::UpstreamConnect => "upstream_connect",
+            Self::UpstreamTls(why) => why.code(),
+            Self::UpstreamDns => "upstream_dns",
+            Self::UpstreamBusy => "upstream_busy",
+            Self::UpstreamOpen { .. } => "circuit_open",
             Self::UpstreamTimeout => "upstream_timeout",
             Self::UpstreamBroken => "upstream_broken",
             Self::AuditUnavailable => "audit_unavailable",
@@ -99,15 +115,18 @@ impl Refusal {
             Self::Loop => StatusCode::LOOP_DETECTED,
             Self::NoRoute => StatusCode::NOT_FOUND,
             Self::Blocked { status, .. } => StatusCode::from_u16(*status).unwrap_or(StatusCode::FORBIDDEN),
-            Self::Unreadable { direction: Direction::Response, .. } | Self::UpstreamConnect | Self::UpstreamBroken => {
-                StatusCode::BAD_GATEWAY
-            }
+            Self::Unreadable { direction: Direction::Response, .. }
+            | Self::UpstreamConnect
+            | Self::UpstreamTls(_)
+            | Self::UpstreamBroken => StatusCode::BAD_GATEWAY,
             Self::Unreadable { failure: Failure::Malformed, .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Unreadable { failure: Failure::Oversize, .. } | Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Unreadable { failure: Failure::Unsupported, .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::ClientTimeout => StatusCode::REQUEST_TIMEOUT,
             Self::UpstreamTimeout => StatusCode::GATEWAY_TIMEOUT,
-            Self::AuditUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::AuditUnavailable | Self::UpstreamDns | Self::UpstreamBusy | Self::UpstreamOpen { .. } => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -127,6 +146,10 @@ impl Refusal {
             | Self::TooLarge => Blame::Client,
             Self::Unreadable { direction: Direction::Response, .. }
             | Self::UpstreamConnect
+            | Self::UpstreamTls(_)
+            | Self::UpstreamDns
+            | Self::UpstreamBusy
+            | Self::UpstreamOpen { .. }
             | Self::UpstreamTimeout
             | Self::UpstreamBroken => Blame::Upstream,
             Self::AuditUnavailable | Self::Internal => Blame::Gateway,
@@ -136,6 +159,14 @@ impl Refusal {
     /// Whether it is a decision of policy (a rule or `on_failure`).
     pub const fn is_block(&self) -> bool {
         matches!(self, Self::Blocked { .. } | Self::Unreadable { .. })
+    }
+
+    /// When it is worth while to ask again, in seconds.
+    pub fn retry_after(&self) -> Option<u32> {
+        if let Self::UpstreamOpen { seconds } = self {
+            return Some(*seconds);
+        }
+        (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1)
     }
 
     /// Whether what is left of the request must not be read as a next request.
@@ -163,6 +194,10 @@ impl Refusal {
             Self::ClientTimeout => "the request body did not arrive in time",
             Self::TooLarge => "the body is larger than this route allows",
             Self::UpstreamConnect => "the upstream cannot be reached",
+            Self::UpstreamTls(why) => why.detail(),
+            Self::UpstreamDns => "the name of the upstream cannot be looked up",
+            Self::UpstreamBusy => "as many requests as the upstream may have are under way",
+            Self::UpstreamOpen { .. } => "the upstream has failed too often and is left alone for a while",
             Self::UpstreamTimeout => "the upstream did not answer in time",
             Self::UpstreamBroken => "the upstream did not give a complete HTTP answer",
             Self::AuditUnavailable => "the audit log cannot be written, so nothing is let through",

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use http::{HeaderValue, Method};
 use uuid::Uuid;
 
+use super::arrival::Arrival;
 use super::body::Report;
 use super::error::{Blame, Refusal};
 use super::target::Target;
@@ -44,16 +45,18 @@ pub struct Exchange {
     pub method: Method,
     /// The client's version of HTTP.
     pub version: http::Version,
+    /// Whether the client came over TLS.
+    pub secure: bool,
     time: jiff::Timestamp,
     began: Instant,
     host: String,
     path: String,
     route: Option<usize>,
-    target: Option<Arc<str>>,
+    attempts: Attempts,
     upstream_status: u16,
-    retries: u32,
     sent: Option<Instant>,
     answered: Option<Instant>,
+    opened: Option<Duration>,
     status: u16,
     bytes_in: u64,
     bytes_out: u64,
@@ -68,7 +71,7 @@ pub struct Exchange {
 
 impl Exchange {
     /// An exchange begins: the current snapshot is loaded, once.
-    pub fn begin(worker: Arc<Worker>, client: IpAddr, method: Method, version: http::Version) -> Self {
+    pub fn begin(worker: Arc<Worker>, arrival: &Arrival, method: Method, version: http::Version) -> Self {
         let live = worker.rules.current();
         let id = Uuid::now_v7();
         let mut buffer = Uuid::encode_buffer();
@@ -79,19 +82,20 @@ impl Exchange {
             live,
             id,
             id_field,
-            client,
+            client: arrival.peer.ip().to_canonical(),
             method,
             version,
+            secure: arrival.secure,
             time: jiff::Timestamp::now(),
             began: Instant::now(),
             host: String::new(),
             path: String::new(),
             route: None,
-            target: None,
+            attempts: Attempts::default(),
             upstream_status: 0,
-            retries: 0,
             sent: None,
             answered: None,
+            opened: None,
             status: 0,
             bytes_in: 0,
             bytes_out: 0,
@@ -139,15 +143,30 @@ impl Exchange {
         Ok(())
     }
 
+    /// Whether the route lets a connection become a tunnel.
+    pub fn may_tunnel(&self) -> bool {
+        self.matched().is_some_and(|route| route.websocket)
+    }
+
+    /// A tunnel is open. SECURITY: from here on no rule runs, and the record says so.
+    pub fn tunnels(&mut self, reason: &'static str) {
+        for direction in [Direction::Request, Direction::Response] {
+            self.note_uninspected(direction, Failure::Unsupported, reason, OnFailure::Pass);
+        }
+        self.opened = Some(self.began.elapsed());
+    }
+
     /// The request leaves for the upstream.
     pub fn sent(&mut self) {
         self.sent = Some(Instant::now());
     }
 
-    /// Where the request went, and how often again, whatever came of it.
+    /// Where the request went, and how often again, whatever came of it. What it holds is held until the exchange ends.
     pub fn attempted(&mut self, attempts: Attempts) {
-        self.target = attempts.target;
-        self.retries = attempts.retries;
+        if attempts.target.is_none() {
+            self.sent = None;
+        }
+        self.attempts = attempts;
     }
 
     /// The upstream has answered.
@@ -205,6 +224,11 @@ impl Exchange {
         self.end("completed", status, false);
     }
 
+    /// It ended in a way that is nobody's fault.
+    pub fn ended(&mut self, outcome: &'static str, status: u16) {
+        self.end(outcome, status, false);
+    }
+
     /// The exchange was refused, with this status, or broken off after it.
     pub fn refuse(&mut self, refusal: &Refusal, status: u16) {
         if refusal.is_block() {
@@ -212,6 +236,9 @@ impl Exchange {
         }
         if let Refusal::Unreadable { direction, failure, reason } = refusal {
             self.note_uninspected(*direction, *failure, reason, OnFailure::Block);
+        }
+        if matches!(refusal, Refusal::UpstreamBroken | Refusal::UpstreamTimeout) {
+            self.attempts.broke_off();
         }
         self.end(refusal.code(), status, refusal.blame() != Blame::Client);
     }
@@ -223,8 +250,10 @@ impl Exchange {
         if let Some(upload) = self.upload.take() {
             self.note_body(Direction::Request, upload.report());
         }
+        self.attempts.leave();
         let total = self.began.elapsed();
-        self.count(outcome, status, error, total);
+        // A tunnel is open for hours: what took time for its client is the opening.
+        self.count(outcome, status, error, self.opened.unwrap_or(total));
         if let Some(room) = self.room.take() {
             self.record(room, outcome, status, total);
         }
@@ -250,7 +279,7 @@ impl Exchange {
             upstream_time: self.upstream_time(),
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
-            retries: self.retries,
+            retries: self.attempts.retries,
             findings: &findings,
         });
     }
@@ -267,11 +296,12 @@ impl Exchange {
             generation: self.live.ruleset.generation,
             client: self.client.to_string().into(),
             method: plain_method(&self.method).into(),
+            protocol: protocol(self.version, self.secure).into(),
             host: self.host.as_str().into(),
             path: self.path.as_str().into(),
             route: route.map_or("", |r| &r.name).into(),
             upstream: route.and_then(|r| self.live.pool(r)).map_or("", |p| &p.spec.name).into(),
-            target: self.target.as_deref().filter(|_| forwarded).unwrap_or("").into(),
+            target: self.attempts.target.as_deref().filter(|_| forwarded).unwrap_or("").into(),
             status,
             upstream_status: self.upstream_status,
             outcome: outcome.into(),
@@ -284,7 +314,7 @@ impl Exchange {
             },
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
-            retries: self.retries,
+            retries: self.attempts.retries,
             findings: self
                 .described()
                 .map(|f| FindingRecord {
@@ -350,6 +380,17 @@ impl Drop for Exchange {
         }
         let outcome = if self.worker.is_stopping() { "cut_by_shutdown" } else { "client_aborted" };
         self.end(outcome, self.status, false);
+    }
+}
+
+/// How the client spoke.
+const fn protocol(version: http::Version, secure: bool) -> &'static str {
+    match (version, secure) {
+        (http::Version::HTTP_2, _) => "https/2",
+        (http::Version::HTTP_10, true) => "https/1.0",
+        (http::Version::HTTP_10, false) => "http/1.0",
+        (_, true) => "https/1.1",
+        (_, false) => "http/1.1",
     }
 }
 

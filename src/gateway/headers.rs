@@ -151,10 +151,12 @@ pub fn check_framing(version: http::Version, headers: &HeaderMap) -> Result<(), 
 
 /// What the request fields become for the upstream.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent facts about the route, read once")]
+#[expect(clippy::struct_excessive_bools, reason = "five independent facts about the route, read once")]
 pub struct RequestFields<'a> {
     /// The peer.
     pub client: IpAddr,
+    /// Whether the client came over TLS.
+    pub secure: bool,
     /// What the client called us.
     pub authority: &'a str,
     /// Our id for the exchange.
@@ -212,7 +214,8 @@ impl RequestFields<'_> {
                 headers.remove(header::HOST);
             }
         }
-        headers.insert(HeaderName::from_static("x-forwarded-proto"), HeaderValue::from_static("http"));
+        let scheme = if self.secure { "https" } else { "http" };
+        headers.insert(HeaderName::from_static("x-forwarded-proto"), HeaderValue::from_static(scheme));
         headers.insert(HeaderName::from_static("x-request-id"), self.id.clone());
         self.via.append_to(headers);
         for (name, value) in self.set {

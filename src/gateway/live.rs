@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::upstream::{Pool, Tls};
+use super::upstream::{Pool, Site, Tls};
 use crate::rules::{Problem, Route, Ruleset};
-use crate::stats::{SeriesId, SeriesKind, Stats};
+use crate::stats::{SeriesId, SeriesKind};
 
 /// One generation, ready to serve.
 #[derive(Debug)]
@@ -19,30 +19,27 @@ pub struct Live {
 }
 
 impl Live {
-    /// Builds what is new and takes over what stayed the same.
-    pub fn prepare(
-        ruleset: Ruleset,
-        previous: Option<&Self>,
-        stats: &Stats,
-        workers: usize,
-    ) -> Result<Self, Vec<Problem>> {
+    /// Builds what is new and takes over what stayed the same. INVARIANT: what comes back is swapped in; the upstreams that are
+    /// not part of it are asked for nothing any more.
+    pub fn prepare(ruleset: Ruleset, previous: Option<&Self>, site: Site<'_>) -> Result<Self, Vec<Problem>> {
+        let before = previous.map_or(&[][..], |previous| &previous.pools);
         let mut tls = SharedTls::default();
         let mut pools = Vec::with_capacity(ruleset.upstreams.len());
         let mut problems = Vec::new();
         for upstream in &ruleset.upstreams {
-            let kept = previous.and_then(|p| p.pools.iter().find(|pool| pool.spec == *upstream));
-            if let Some(pool) = kept {
+            let before = before.iter().find(|pool| pool.spec.name == upstream.name);
+            if let Some(pool) = before.filter(|pool| pool.spec == *upstream) {
                 pools.push(Arc::clone(pool));
                 continue;
             }
-            let series = stats.series(SeriesKind::Upstream, &upstream.name);
-            let is_secure = upstream.targets.iter().any(|t| t.url.starts_with("https:"));
-            let built = tls
-                .get(is_secure)
-                .map_err(|error| error.to_string())
-                .and_then(|tls| Pool::build(upstream.clone(), series, workers, stats, tls).map_err(|e| e.to_string()));
+            // An upstream that names its own authorities has no need of the system's.
+            let needs_system = upstream.is_secure() && upstream.authorities.is_none();
+            let built = tls.get(needs_system).map_err(|error| error.to_string()).and_then(|tls| {
+                let before = before.map(|pool| &**pool);
+                Pool::build(upstream.clone(), tls, site, before)
+            });
             match built {
-                Ok(pool) => pools.push(Arc::new(pool)),
+                Ok(pool) => pools.push(pool),
                 Err(error) => {
                     let message = format!("the client for upstream `{}` cannot be built: {error}", upstream.name);
                     problems.push(Problem::of_file("", message, None));
@@ -52,7 +49,13 @@ impl Live {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let route_series = ruleset.routes.iter().map(|r| stats.series(SeriesKind::Route, &r.name)).collect();
+        for pool in before.iter().filter(|old| !pools.iter().any(|pool| Arc::ptr_eq(old, pool))) {
+            pool.retire();
+        }
+        for pool in &pools {
+            pool.start(site.control);
+        }
+        let route_series = ruleset.routes.iter().map(|r| site.stats.series(SeriesKind::Route, &r.name)).collect();
         Ok(Self { ruleset, pools, route_series })
     }
 

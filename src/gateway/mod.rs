@@ -1,11 +1,15 @@
 //! The request path: the story of one exchange, on one screen. [`handle`] is the whole of it; each step is a call into its
 //! own file, and what goes wrong anywhere comes back to one place. It refuses to know the dashboard and the rule files.
 //!
-//! `serve` accepts and keeps connections, `target` reads where a request wants to go, `exchange` is what is known of it,
-//! `headers` what is copied and what is not, `protect` asks policy, `body` reads with limits, `upload` sends while reading,
-//! `upstream` forwards, `reply` answers, `error` says why not, `live` is the snapshot an exchange is judged by.
+//! `serve` accepts, `connection` speaks with a client (over `socket`, with `tls`, in `streams`), `arrival` is what it says of a
+//! request; `target` reads where a request wants to go, `exchange` is what is known of it, `headers` what is copied and what
+//! is not, `protect` asks policy, `body` reads with limits, `upload` sends while reading, `upstream` forwards, `reply`
+//! answers, `tunnel` is what an answer may turn a connection into, `error` says why not, `live` is the snapshot an exchange
+//! is judged by.
 
+pub mod arrival;
 pub mod body;
+pub mod connection;
 pub mod error;
 pub mod exchange;
 pub mod headers;
@@ -13,27 +17,32 @@ pub mod live;
 mod protect;
 pub mod reply;
 pub mod serve;
+pub mod socket;
+pub mod streams;
 pub mod target;
+pub mod tls;
+pub mod tunnel;
 pub mod upload;
 pub mod upstream;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{Extension, Request, State};
 use axum::response::Response;
 use tower_http::catch_panic::CatchPanicLayer;
 
+use self::arrival::Arrival;
 use self::error::Refusal;
 use self::exchange::Exchange;
 use self::headers::Via;
 pub use self::live::Live;
 use self::reply::Reply;
 use self::target::Target;
+use self::tunnel::Ask;
 use crate::audit::Lane;
 use crate::content::json;
 use crate::pii;
@@ -93,31 +102,32 @@ pub fn app(worker: Arc<Worker>) -> Router {
 /// One exchange, from the first byte to the last.
 async fn handle(
     State(worker): State<Arc<Worker>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Extension(arrival): Extension<Arrival>,
     request: Request,
 ) -> Response {
-    let mut exchange = Exchange::begin(worker, peer.ip().to_canonical(), request.method().clone(), request.version());
-    match pass(&mut exchange, request).await {
-        Ok(reply) => reply::deliver(exchange, reply),
+    let mut exchange = Exchange::begin(worker, &arrival, request.method().clone(), request.version());
+    match pass(&mut exchange, &arrival, request).await {
+        Ok(reply) => reply::deliver(exchange, reply, &arrival.handover),
         Err(refusal) => reply::refuse(exchange, &refusal),
     }
 }
 
 /// The story: nothing is forwarded that was not judged, nothing is answered that was not judged, and both signatures say so.
-async fn pass(exchange: &mut Exchange, request: Request<Body>) -> Result<Reply, Refusal> {
-    let (head, body) = request.into_parts();
+async fn pass(exchange: &mut Exchange, arrival: &Arrival, request: Request<Body>) -> Result<Reply, Refusal> {
+    let (mut head, body) = request.into_parts();
     exchange.reserve_record().await?;
     exchange.asked(head.headers.get(http::header::HOST), head.uri.path());
     headers::check_framing(head.version, &head.headers)?;
     if !target::is_forwarded(&head.method) {
         return Err(Refusal::Method);
     }
-    let target = Target::read(&head.uri, &head.headers).map_err(Refusal::Target)?;
+    let target = arrival.fault.map_or_else(|| Target::read(&head.uri, &head.headers), Err).map_err(Refusal::Target)?;
     exchange.route(&target)?;
     if exchange.worker.via.is_loop(&head.headers) {
         return Err(Refusal::Loop);
     }
-    let cleared = protect::request(exchange, head, target, body).await?;
+    let ask = exchange.may_tunnel().then(|| Ask::take(&mut head)).flatten();
+    let cleared = protect::request(exchange, head, target, body, ask.is_some()).await?;
     let pool = exchange.pool().ok_or(Refusal::Internal)?;
     exchange.sent();
     let mut attempts = upstream::Attempts::default();
@@ -125,5 +135,5 @@ async fn pass(exchange: &mut Exchange, request: Request<Body>) -> Result<Reply, 
     exchange.attempted(attempts);
     let answer = sent?;
     exchange.answered(answer.status.as_u16());
-    protect::response(exchange, answer).await
+    protect::response(exchange, answer, ask).await
 }

@@ -18,6 +18,7 @@ use super::exchange::Exchange;
 use super::headers::{self, RequestFields};
 use super::reply::{Reply, ReplyBody};
 use super::target::Target;
+use super::tunnel::{self, Ask};
 use super::upload::Upload;
 use super::upstream::{Answer, Cleared, Outgoing};
 use crate::content::kind::{Format, Kind};
@@ -26,7 +27,13 @@ use crate::policy::{
 };
 
 /// Judges a request: path, query, fields, body.
-pub async fn request(exchange: &mut Exchange, head: Parts, target: Target, body: Body) -> Result<Cleared, Refusal> {
+pub async fn request(
+    exchange: &mut Exchange,
+    head: Parts,
+    target: Target,
+    body: Body,
+    asks_for_tunnel: bool,
+) -> Result<Cleared, Refusal> {
     let plan = exchange.plan(Direction::Request).ok_or(Refusal::Internal)?;
     let mut gate = Gate { exchange, direction: Direction::Request, findings: Findings::default(), edited: false };
     let path = gate.part(|found| plan.judge_path(&target.path, found), target.path.clone())?;
@@ -43,6 +50,7 @@ pub async fn request(exchange: &mut Exchange, head: Parts, target: Target, body:
     let upstream = exchange.live.pool(route).ok_or(Refusal::Internal)?;
     RequestFields {
         client: exchange.client,
+        secure: exchange.secure,
         authority: &target.authority,
         id: &exchange.id_field,
         via: &exchange.worker.via,
@@ -54,11 +62,14 @@ pub async fn request(exchange: &mut Exchange, head: Parts, target: Target, body:
     }
     .apply(&mut fields);
     headers::trace(&mut fields, exchange.id);
+    if asks_for_tunnel {
+        Ask::say(&mut fields);
+    }
     let path = match &route.strip_prefix {
         Some(prefix) => stripped(&path, prefix).ok_or(Refusal::Internal)?,
         None => path,
     };
-    Ok(Cleared { method: head.method, path, query, headers: fields, body: outgoing })
+    Ok(Cleared { method: head.method, path, query, headers: fields, body: outgoing, asks_for_tunnel })
 }
 
 async fn request_body(gate: &mut Gate<'_>, plan: &Arc<Plan>, labels: &Labels, body: Body) -> Result<Outgoing, Refusal> {
@@ -67,7 +78,8 @@ async fn request_body(gate: &mut Gate<'_>, plan: &Arc<Plan>, labels: &Labels, bo
         return Ok(Outgoing::Empty);
     }
     let limits = &gate.exchange.worker.limits;
-    let bounds = Bounds { direction: Direction::Request, idle: limits.body_timeout, total: gate.total_limit() };
+    let bounds =
+        Bounds { direction: Direction::Request, idle: limits.body_timeout, total: gate.total_limit(), until: None };
     let judged = match judge_body(gate, plan, labels, body, bounds).await? {
         JudgedBody::Whole(bytes) if bytes.is_empty() => return Ok(Outgoing::Empty),
         JudgedBody::Whole(bytes) => return Ok(Outgoing::Whole(bytes)),
@@ -78,10 +90,16 @@ async fn request_body(gate: &mut Gate<'_>, plan: &Arc<Plan>, labels: &Labels, bo
     Ok(Outgoing::Streamed(upload))
 }
 
-/// Judges a response: fields, body. Every status is judged alike.
-pub async fn response(exchange: &mut Exchange, answer: Answer) -> Result<Reply, Refusal> {
+/// Judges a response: fields, body. Every status is judged alike; one that opens a tunnel must answer an `ask`.
+pub async fn response(exchange: &mut Exchange, answer: Answer, ask: Option<Ask>) -> Result<Reply, Refusal> {
     use http_body::Body as _;
-    let Answer { status, headers, body, .. } = answer;
+    let Answer { status, headers, body, until, upgrade } = answer;
+    let opens_tunnel = status == StatusCode::SWITCHING_PROTOCOLS;
+    let ends = match ask.filter(|_| opens_tunnel) {
+        Some(ask) => Some(ask.agreed(&headers, upgrade)?),
+        None if opens_tunnel => return Err(Refusal::UpstreamBroken),
+        None => None,
+    };
     let plan = exchange.plan(Direction::Response).ok_or(Refusal::Internal)?;
     let idle = exchange.pool().ok_or(Refusal::Internal)?.spec.idle_timeout;
     let is_head = exchange.method == Method::HEAD;
@@ -93,8 +111,11 @@ pub async fn response(exchange: &mut Exchange, answer: Answer) -> Result<Reply, 
 
     let is_bodiless =
         is_head || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) || body.is_end_stream();
-    let bounds = Bounds { direction: Direction::Response, idle, total: gate.total_limit() };
-    let body = if is_bodiless {
+    let bounds = Bounds { direction: Direction::Response, idle, total: gate.total_limit(), until };
+    let body = if let Some(ends) = ends {
+        gate.exchange.tunnels(tunnel::REASON);
+        ReplyBody::Tunnel(Box::new(ends), idle)
+    } else if is_bodiless {
         ReplyBody::Whole(Bytes::new())
     } else {
         // A slice of a document cannot be judged.
@@ -111,6 +132,9 @@ pub async fn response(exchange: &mut Exchange, answer: Answer) -> Result<Reply, 
     };
     gate.settle();
     headers::response_fields(&mut fields, &exchange.worker.via, &exchange.id_field, plan.acts_on_body());
+    if opens_tunnel {
+        Ask::say(&mut fields);
+    }
     if let (true, false, Some(length)) = (is_head, plan.acts_on_body(), length) {
         fields.insert(header::CONTENT_LENGTH, length);
     }

@@ -3,6 +3,7 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -12,6 +13,7 @@ use http_body::{Frame, SizeHint};
 use super::body::Flow;
 use super::error::Refusal;
 use super::exchange::Exchange;
+use super::tunnel::{Ends, Handover, Tunnel};
 use crate::policy::Direction;
 
 /// A response that policy has judged: the only thing that can be delivered.
@@ -32,10 +34,12 @@ pub enum ReplyBody {
     Whole(Bytes),
     /// As the upstream sends it, through the filter.
     Flow(Box<Flow<reqwest::Body>>),
+    /// None: the connection becomes a tunnel, which may be silent for so long.
+    Tunnel(Box<Ends>, Duration),
 }
 
 /// Hands a judged answer to the transport.
-pub fn deliver(mut exchange: Exchange, reply: Reply) -> Response<Body> {
+pub fn deliver(mut exchange: Exchange, reply: Reply, handover: &Handover) -> Response<Body> {
     let Reply { status, headers, body } = reply;
     let is_head = exchange.method == http::Method::HEAD;
     let body = match body {
@@ -54,6 +58,11 @@ pub fn deliver(mut exchange: Exchange, reply: Reply) -> Response<Body> {
         ReplyBody::Flow(flow) => {
             exchange.begin_answer(status.as_u16());
             Body::new(FlowingBody { flow, status: status.as_u16(), exchange, settled: false })
+        }
+        ReplyBody::Tunnel(ends, idle) => {
+            exchange.begin_answer(status.as_u16());
+            handover.give(Tunnel::new(*ends, exchange, idle));
+            Body::empty()
         }
     };
     let mut response = Response::new(body);
@@ -86,8 +95,8 @@ pub fn refuse(mut exchange: Exchange, refusal: &Refusal) -> Response<Body> {
     if refusal.closes() {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    if status == StatusCode::SERVICE_UNAVAILABLE {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    if let Some(seconds) = refusal.retry_after() {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     if status == StatusCode::METHOD_NOT_ALLOWED && *refusal == Refusal::Method {
         let allowed = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");

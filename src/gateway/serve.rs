@@ -1,31 +1,24 @@
-//! The accept loop and the connections: caps, deadlines, draining. It promises that no client can hold a connection by
-//! doing nothing, and that a stop ends in bounded time; it refuses to know what a request is.
+//! The accept loop and the workers' ends of it: caps, draining. It promises that connections beyond the cap wait, and that a
+//! stop ends in bounded time; it refuses to know what is spoken on a connection.
 //!
 //! One listener, accepted on the control thread, handed to the worker with the fewest connections. (One socket per core
 //! with `SO_REUSEPORT` spreads by hash, so that a few busy connections can share one core while the other idles, and it
 //! lets a second process share the port silently.)
 
-use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
-use axum::extract::ConnectInfo;
-use hyper::body::Incoming;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, Sleep, sleep};
-use tower::Service;
+use tokio::time::sleep;
+use tokio_rustls::TlsAcceptor;
 
-use crate::stats::{Refusal, WorkerStats};
+use super::connection::Manners;
+use crate::stats::WorkerStats;
 
 /// Caps and deadlines of client connections.
 #[derive(Debug, Clone)]
@@ -40,6 +33,10 @@ pub struct ConnectionLimits {
     pub write_timeout: Duration,
     /// For what is under way when the process is told to stop.
     pub drain: Duration,
+    /// For a handshake of TLS.
+    pub handshake_timeout: Duration,
+    /// Requests at a time on one connection of HTTP/2.
+    pub streams: u32,
 }
 
 /// A connection on its way to a worker.
@@ -111,15 +108,12 @@ pub async fn serve(
     mut outlet: Outlet,
     app: Router,
     limits: ConnectionLimits,
+    tls: Option<TlsAcceptor>,
     stats: WorkerStats,
     mut stop: watch::Receiver<bool>,
 ) {
-    let mut http = hyper::server::conn::http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(limits.header_timeout)
-        .max_headers(limits.headers)
-        .max_header_size(limits.header_bytes)
-        .half_close(false);
+    let drain = limits.drain;
+    let manners = Arc::new(Manners::new(limits, tls));
     let mut connections = JoinSet::new();
     let told = stop.clone();
     loop {
@@ -127,11 +121,14 @@ pub async fn serve(
             accepted = outlet.receiver.recv() => {
                 let Some(accepted) = accepted else { break };
                 let open = OpenConnection(Arc::clone(&outlet.open));
-                let (http, app, stats, stop) = (http.clone(), app.clone(), stats.clone(), told.clone());
-                let write_timeout = limits.write_timeout;
+                let (manners, app, stats, stop) = (Arc::clone(&manners), app.clone(), stats.clone(), told.clone());
                 connections.spawn(async move {
-                    connection(accepted, &http, app, write_timeout, &stats, stop).await;
-                    drop(open);
+                    let Accepted { stream, peer, permit } = accepted;
+                    match TcpStream::from_std(stream) {
+                        Ok(stream) => manners.serve(stream, peer, app, &stats, stop).await,
+                        Err(error) => tracing::warn!(%error, "a connection cannot be served"),
+                    }
+                    drop((permit, open));
                 });
             }
             Some(ended) = connections.join_next() => report(ended),
@@ -143,14 +140,14 @@ pub async fn serve(
             report(ended);
         }
     };
-    if tokio::time::timeout(limits.drain, drained).await.is_err() {
+    if tokio::time::timeout(drain, drained).await.is_err() {
         tracing::warn!(open = connections.len(), "the drain deadline has passed: connections are cut");
         connections.shutdown().await;
     }
 }
 
 /// Returns when the process is told to stop; a sender that is gone is a stop, too.
-async fn told_to_stop(stop: &mut watch::Receiver<bool>) {
+pub async fn told_to_stop(stop: &mut watch::Receiver<bool>) {
     drop(stop.wait_for(|stopping| *stopping).await);
 }
 
@@ -168,109 +165,5 @@ fn report(ended: Result<(), tokio::task::JoinError>) {
         && error.is_panic()
     {
         tracing::error!("a connection's task failed");
-    }
-}
-
-async fn connection(
-    accepted: Accepted,
-    http: &hyper::server::conn::http1::Builder,
-    app: Router,
-    write_timeout: Duration,
-    stats: &WorkerStats,
-    mut stop: watch::Receiver<bool>,
-) {
-    let Accepted { stream, peer, permit } = accepted;
-    let stream = match TcpStream::from_std(stream) {
-        Ok(stream) => stream,
-        Err(error) => return tracing::warn!(%error, "a connection cannot be served"),
-    };
-    let service = hyper::service::service_fn(move |request: http::Request<Incoming>| {
-        let mut request = request.map(Body::new);
-        request.extensions_mut().insert(ConnectInfo(peer));
-        app.clone().call(request)
-    });
-    let served = http.serve_connection(TokioIo::new(WriteDeadline::new(stream, write_timeout)), service);
-    tokio::pin!(served);
-    let result = tokio::select! {
-        result = served.as_mut() => result,
-        () = told_to_stop(&mut stop) => {
-            served.as_mut().graceful_shutdown();
-            served.await
-        }
-    };
-    drop(permit);
-    if let Err(error) = result {
-        let why = if error.is_timeout() {
-            Refusal::HeadTimeout
-        } else if error.is_parse_too_large() {
-            Refusal::HeadTooLarge
-        } else if error.is_parse() {
-            Refusal::Malformed
-        } else {
-            Refusal::Other
-        };
-        stats.refused(why);
-        tracing::debug!(%error, "a connection ended early");
-    }
-}
-
-/// A socket that fails when the other side takes nothing for too long.
-struct WriteDeadline {
-    stream: TcpStream,
-    allowed: Duration,
-    stalled: Option<Pin<Box<Sleep>>>,
-}
-
-impl WriteDeadline {
-    fn new(stream: TcpStream, allowed: Duration) -> Self {
-        Self { stream, allowed, stalled: None }
-    }
-
-    /// Passes a write's result on; when it would wait, the clock runs.
-    fn watch<T>(&mut self, cx: &mut Context<'_>, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if result.is_ready() {
-            self.stalled = None;
-            return result;
-        }
-        let allowed = self.allowed;
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + allowed)));
-        match stalled.as_mut().poll(cx) {
-            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
-            Poll::Pending => Poll::Pending,
-        }
-    }
-}
-
-impl AsyncRead for WriteDeadline {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
-    }
-}
-
-impl AsyncWrite for WriteDeadline {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        let result = Pin::new(&mut self.stream).poll_write(cx, buf);
-        self.watch(cx, result)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let result = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
-        self.watch(cx, result)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

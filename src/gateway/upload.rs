@@ -20,18 +20,25 @@ pub struct Upload(Mutex<State>);
 struct State {
     flow: Flow<Body>,
     last_progress: Instant,
+    /// Whether anything of it was handed out.
+    is_touched: bool,
     fault: Option<Refusal>,
 }
 
 impl Upload {
     /// An upload that begins now.
     pub fn new(flow: Flow<Body>) -> Self {
-        Self(Mutex::new(State { flow, last_progress: Instant::now(), fault: None }))
+        Self(Mutex::new(State { flow, last_progress: Instant::now(), is_touched: false, fault: None }))
     }
 
     /// When the client last gave us something.
     pub fn last_progress(&self) -> Instant {
         self.with(|state| state.last_progress)
+    }
+
+    /// Whether all of it is still to come, so that it can go elsewhere.
+    pub fn is_untouched(&self) -> bool {
+        self.with(|state| !state.is_touched)
     }
 
     /// Why the body was cut off, if it was: then that is the reason of the upstream's failure, too.
@@ -61,6 +68,7 @@ impl http_body::Body for UploadBody {
         self.0.with(|state| {
             let next = ready!(state.flow.poll_next(cx));
             state.last_progress = Instant::now();
+            state.is_touched = true;
             Poll::Ready(match next {
                 Some(Ok(bytes)) => Some(Ok(Frame::data(bytes))),
                 Some(Err(fault)) => {

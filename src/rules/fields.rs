@@ -138,6 +138,17 @@ pub(super) fn whole(node: &Node, what: &str, range: RangeInclusive<u64>, problem
     None
 }
 
+/// A share within a range, written with its sign: `20%`.
+pub(super) fn percent(node: &Node, what: &str, range: RangeInclusive<u32>, problems: &mut Problems<'_>) -> Option<u32> {
+    let found = scalar(node).and_then(|scalar| scalar.text.strip_suffix('%')?.parse().ok());
+    if let Some(percent) = found.filter(|percent| range.contains(percent)) {
+        return Some(percent);
+    }
+    let message = format!("{what} must be from `{}%` to `{}%`, not {}", range.start(), range.end(), describe(node));
+    problems.refuse_with(node.place, message, "a whole number and the sign: `20%`".to_owned());
+    None
+}
+
 /// A duration within a range.
 pub(super) fn duration(
     node: &Node,

@@ -13,15 +13,20 @@ pub mod status;
 pub mod store;
 pub(crate) mod suggest;
 mod tree;
+mod upstream;
 pub mod watch;
 mod words;
 
 pub use source::Source;
 pub use store::{Reloaded, Store};
+pub use upstream::{Balance, CircuitBreaker, HealthCheck, Retries};
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustls::pki_types::CertificateDer;
+
+use crate::certificates::Identity;
 use crate::pii::Customs;
 use crate::policy::Plan;
 use crate::router::Router;
@@ -97,6 +102,8 @@ pub struct Route {
     pub strip_prefix: Option<Box<str>>,
     /// `encoded_slash: keep`: `%2f` is forwarded undecoded instead of refused.
     pub keep_encoded_slash: bool,
+    /// `upgrade: [websocket]`: a connection may become a tunnel.
+    pub websocket: bool,
     /// `limits.body`: what a plan that must hold the body may hold, in bytes.
     pub body_limit: usize,
     /// `limits.total`: the most bytes a body may have at all; `None`: no limit.
@@ -112,7 +119,7 @@ pub struct Route {
 pub struct Upstream {
     /// Its name in the rule files.
     pub name: Arc<str>,
-    /// Where it is. At least one; weights above 1 count as that many turns in the round.
+    /// Where it is. At least one.
     pub targets: Vec<Target>,
     /// Whether the client's Host goes upstream instead of the target's.
     pub preserve_host: bool,
@@ -128,9 +135,31 @@ pub struct Upstream {
     pub max_idle: usize,
     /// How long an idle connection is kept: below the upstream's own keep-alive.
     pub pool_idle_timeout: Duration,
-    /// How many times an idempotent request is sent again on a fresh connection when a reused one died before any byte of
-    /// the response: 0 or 1.
-    pub retry_attempts: u32,
+    /// Longest time for the whole response, from the request being sent; `None`: as long as it flows.
+    pub total_timeout: Option<Duration>,
+    /// Which target is next.
+    pub balance: Balance,
+    /// Whether and how targets are asked for their health.
+    pub health: Option<HealthCheck>,
+    /// When a target that fails is left out.
+    pub circuit_breaker: Option<CircuitBreaker>,
+    /// What is sent again.
+    pub retries: Retries,
+    /// Requests under way at a time; `None`: as many as there are clients.
+    pub max_in_flight: Option<u32>,
+    /// How old the addresses of a target's name may be.
+    pub dns_refresh: Duration,
+    /// `tls.ca`: the authorities that are trusted instead of the system's.
+    pub authorities: Option<Arc<[CertificateDer<'static>]>>,
+    /// `tls.cert` and `tls.key`: what we show to the upstream.
+    pub identity: Option<Identity>,
+}
+
+impl Upstream {
+    /// Whether it is reached over TLS, at one target or at all.
+    pub fn is_secure(&self) -> bool {
+        self.targets.iter().any(|target| target.url.starts_with("https:"))
+    }
 }
 
 /// One place to forward to.

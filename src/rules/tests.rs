@@ -98,12 +98,16 @@ fn everything_written_is_compiled() {
 upstreams:
   crm:
     targets: [http://a:1, {url: http://b:2, weight: 3}, \"env:CRM_URL\"]
-    balance: round_robin
+    balance: least_requests
     preserve_host: true
     headers: {set: {authorization: \"env:CRM_TOKEN\", X-Via: fieldgate}}
-    timeouts: {connect: 1s, response: 2m, idle: 500ms}
+    timeouts: {connect: 1s, response: 2m, idle: 500ms, total: 1h}
     pool: {max_idle: 5, idle_timeout: 3s}
-    retries: {attempts: 0}
+    health: {path: \"/healthz?deep=1\", interval: 500ms}
+    circuit_breaker: {failures: 7, open: 9s}
+    retries: {attempts: 0, budget: 5%}
+    max_in_flight: 256
+    dns: {refresh: 1m}
 routes:
   all:
     match: {hosts: [API.example.com], paths: [\"/v1/{*rest}\"], methods: [GET, POST]}
@@ -123,7 +127,22 @@ routes:
     assert_eq!(upstream.response_timeout, Duration::from_secs(120));
     assert_eq!(upstream.idle_timeout, Duration::from_millis(500));
     assert_eq!((upstream.max_idle, upstream.pool_idle_timeout), (5, Duration::from_secs(3)));
-    assert_eq!(upstream.retry_attempts, 0);
+    assert_eq!(upstream.total_timeout, Some(Duration::from_secs(3600)));
+    assert_eq!(upstream.balance, Balance::LeastRequests);
+    let expected = HealthCheck {
+        path: "/healthz?deep=1".into(),
+        interval: Duration::from_millis(500),
+        // The connect deadline, but never longer than the interval.
+        timeout: Duration::from_millis(500),
+        unhealthy_after: 3,
+        healthy_after: 2,
+    };
+    assert_eq!(upstream.health, Some(expected));
+    let (window, open) = (Duration::from_secs(10), Duration::from_secs(9));
+    assert_eq!(upstream.circuit_breaker, Some(CircuitBreaker { failures: 7, window, open }));
+    assert_eq!(upstream.retries, Retries { attempts: 0, budget: 5 });
+    assert_eq!(upstream.max_in_flight, Some(256));
+    assert_eq!(upstream.dns_refresh, Duration::from_secs(60));
     let route = &ruleset.routes[0];
     assert_eq!(route.strip_prefix.as_deref(), Some("/v1"));
     assert!(route.keep_encoded_slash);

@@ -28,27 +28,37 @@ impl Scope {
 pub(super) const FILE: Scope = scope("a rule file", &["version", "upstreams", "routes", "policies", "detectors"])
     .later(&["consumers", "keys", "tests"]);
 
-pub(super) const UPSTREAM: Scope =
-    scope("an upstream", &["targets", "balance", "preserve_host", "headers", "timeouts", "pool", "retries"]).later(&[
+pub(super) const UPSTREAM: Scope = scope(
+    "an upstream",
+    &[
+        "targets",
+        "balance",
+        "preserve_host",
+        "headers",
+        "timeouts",
+        "pool",
         "health",
         "circuit_breaker",
+        "retries",
         "max_in_flight",
+        "dns",
         "tls",
-    ]);
+    ],
+);
 pub(super) const TARGET: Scope = scope("a target", &["url", "weight"]);
 pub(super) const UPSTREAM_HEADERS: Scope = scope("`headers` of an upstream", &["set"]);
-pub(super) const TIMEOUTS: Scope = scope("`timeouts`", &["connect", "response", "idle"]);
+pub(super) const TLS: Scope = scope("`tls` of an upstream", &["ca", "cert", "key"]);
+pub(super) const TIMEOUTS: Scope = scope("`timeouts`", &["connect", "response", "idle", "total"]);
 pub(super) const POOL: Scope = scope("`pool`", &["max_idle", "idle_timeout"]);
-pub(super) const RETRIES: Scope = scope("`retries`", &["attempts"]).later(&["budget"]);
+pub(super) const HEALTH: Scope =
+    scope("`health`", &["path", "interval", "timeout", "unhealthy_after", "healthy_after"]);
+pub(super) const CIRCUIT_BREAKER: Scope = scope("`circuit_breaker`", &["failures", "window", "open"]);
+pub(super) const RETRIES: Scope = scope("`retries`", &["attempts", "budget"]);
+pub(super) const DNS: Scope = scope("`dns`", &["refresh"]);
 
 pub(super) const ROUTE: Scope =
-    scope("a route", &["match", "upstream", "policies", "strip_prefix", "encoded_slash", "limits"]).later(&[
-        "auth",
-        "rate_limit",
-        "upgrade",
-        "consumers",
-        "when",
-    ]);
+    scope("a route", &["match", "upstream", "policies", "strip_prefix", "encoded_slash", "limits", "upgrade"])
+        .later(&["auth", "rate_limit", "consumers", "when"]);
 pub(super) const MATCH: Scope = scope("`match`", &["hosts", "paths", "methods"]);
 pub(super) const LIMITS: Scope = scope("`limits`", &["body", "total"]);
 

@@ -16,6 +16,7 @@ use super::frames::Counts;
 use super::names::Names;
 use super::reader::{BOUNDS_US, Reader};
 use super::shard::{NONE, Refusal};
+use super::targets::{Circuit, TargetFigures};
 
 /// What the text is served as.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -43,6 +44,10 @@ pub struct Facts {
     pub audit_refused: u64,
     /// Whether the log cannot be written.
     pub audit_failing: bool,
+    /// When the certificate for clients expires, seconds since 1970; `None`: there is none, or it does not say.
+    pub certificate_expires: Option<i64>,
+    /// Whether a newer certificate for clients cannot be used; `None`: there is none.
+    pub certificate_refused: Option<bool>,
     /// Whether the process takes traffic.
     pub ready: bool,
 }
@@ -65,6 +70,7 @@ struct Exposition {
     connections: Vec<(Arc<str>, u64)>,
     refused: Vec<(&'static str, u64)>,
     in_flight: Vec<(Arc<str>, u64)>,
+    targets: Vec<TargetFigures>,
 }
 
 impl Stats {
@@ -75,7 +81,7 @@ impl Stats {
         let exposition = {
             let mut reader = self.reader();
             reader.collect(&self.0.shards);
-            Exposition::of(&reader, facts, &names, in_flight)
+            Exposition::of(&reader, facts, &names, in_flight, self.targets())
         };
         let mut registry = Registry::default();
         registry.register_collector(Box::new(exposition));
@@ -103,7 +109,13 @@ fn add(into: &mut Spread, sum: u64, buckets: &Buckets) {
 }
 
 impl Exposition {
-    fn of(reader: &Reader, facts: Facts, names: &Names, in_flight: Vec<(Arc<str>, u64)>) -> Self {
+    fn of(
+        reader: &Reader,
+        facts: Facts,
+        names: &Names,
+        in_flight: Vec<(Arc<str>, u64)>,
+        targets: Vec<TargetFigures>,
+    ) -> Self {
         let mut all = Self {
             facts,
             pairs: Vec::new(),
@@ -116,6 +128,7 @@ impl Exposition {
             connections: reader.connections.0.iter().map(|(id, n)| (names.upstream(Some(*id)), *n)).collect(),
             refused: Vec::new(),
             in_flight,
+            targets,
         };
         for (pair, series) in &reader.pairs {
             let route = names.route(Some(pair.route).filter(|id| *id != NONE));
@@ -221,6 +234,30 @@ impl Exposition {
         Ok(())
     }
 
+    fn targets(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let gauges: [(&str, &str, fn(&TargetFigures) -> u64); 3] = [
+            ("fieldgate_target_up", "Whether a target's health checks are good", |t| u64::from(!t.is_unhealthy)),
+            ("fieldgate_target_circuit", "0: closed, 1: half open, 2: open", |t| match t.circuit {
+                Circuit::Closed => 0,
+                Circuit::HalfOpen => 1,
+                Circuit::Open => 2,
+            }),
+            ("fieldgate_target_in_flight", "Requests under way to a target", |t| t.under_way),
+        ];
+        for (name, help, of) in gauges {
+            let mut rows = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+            for target in &self.targets {
+                rows.encode_family(&labels(target))?.encode_gauge(&of(target))?;
+            }
+        }
+        let (name, help) = ("fieldgate_target_failures", "Requests that failed by the target's fault");
+        let mut rows = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+        for target in &self.targets {
+            counter(&mut rows, &labels(target), target.failures)?;
+        }
+        Ok(())
+    }
+
     fn process(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let facts = &self.facts;
         let gauges = [
@@ -232,6 +269,15 @@ impl Exposition {
         ];
         for (name, help, n) in gauges {
             encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&n)?;
+        }
+        if let Some(refused) = facts.certificate_refused {
+            let (name, help) = ("fieldgate_tls_certificate_refused", "Whether a newer certificate cannot be used");
+            encoder.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&u64::from(refused))?;
+        }
+        if let Some(expires) = facts.certificate_expires {
+            let (name, help) = ("fieldgate_tls_certificate_expiry", "When the certificate expires, since 1970");
+            let unit = Some(&Unit::Seconds);
+            encoder.encode_descriptor(name, help, unit, MetricType::Gauge)?.encode_gauge(&expires)?;
         }
         let counters = [
             ("fieldgate_audit_lost", "Exchanges that passed without a record", facts.audit_lost),
@@ -255,6 +301,10 @@ impl Exposition {
     }
 }
 
+fn labels(target: &TargetFigures) -> [(&'static str, &str); 2] {
+    [("upstream", &*target.upstream), ("target", &*target.name)]
+}
+
 const NO_LABELS: [(&str, &str); 0] = [];
 
 fn counter(rows: &mut MetricEncoder<'_>, labels: &impl EncodeLabelSet, n: u64) -> fmt::Result {
@@ -275,6 +325,7 @@ impl Collector for Exposition {
         self.exchanges(&mut encoder)?;
         self.latencies(&mut encoder)?;
         self.connections(&mut encoder)?;
+        self.targets(&mut encoder)?;
         self.process(&mut encoder)
     }
 }

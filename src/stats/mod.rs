@@ -4,7 +4,8 @@
 //! to know HTTP, rules and pages: names and numbers come in, numbers go out.
 //!
 //! `shard` is what a worker writes, `table` the lock-free map under it; `reader` merges the shards into `frames` of four
-//! tiers once a second; `snapshot` answers for a window; `metrics` writes the Prometheus text.
+//! tiers once a second; `snapshot` answers for a window; `targets` is what is known of the moment; `metrics` writes the
+//! Prometheus text.
 //!
 //! Memory per active pair of route and upstream: 32 KiB of counters per worker, 32 KiB for the reader, and a frame of
 //! about 0.2 to 1 KiB for each of up to 240 moments that had traffic (see `sparse`), so 0.1 to 0.3 MiB in all when busy
@@ -18,6 +19,7 @@ mod shard;
 mod snapshot;
 mod sparse;
 mod table;
+mod targets;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +32,7 @@ pub use frames::Window;
 pub use names::SeriesKind;
 pub use shard::{InFlight, Refusal, WorkerStats};
 pub use snapshot::{Figures, Point, Quantiles, Snapshot, Tally, UpstreamFigures};
+pub use targets::{Circuit, Target, TargetFigures};
 
 use names::Names;
 use reader::Reader;
@@ -77,6 +80,7 @@ struct Inner {
     shards: Vec<Arc<Shard>>,
     names: Mutex<Names>,
     reader: Mutex<Reader>,
+    targets: targets::Targets,
     ticks: watch::Sender<u64>,
 }
 
@@ -87,6 +91,7 @@ impl Stats {
             shards: (0..workers.max(1)).map(|_| Arc::new(Shard::default())).collect(),
             names: Mutex::new(Names::default()),
             reader: Mutex::new(Reader::default()),
+            targets: targets::Targets::default(),
             ticks: watch::Sender::new(0),
         }))
     }
@@ -94,6 +99,16 @@ impl Stats {
     /// The id of a name, the same one each time. Beyond 256 routes or 128 upstreams ever named, the id of `(other)`.
     pub fn series(&self, kind: SeriesKind, name: &str) -> SeriesId {
         self.names().intern(kind, name)
+    }
+
+    /// The gauges of a target of an upstream. They are told as long as somebody keeps them.
+    pub fn target(&self, upstream: &str, name: &str) -> Arc<Target> {
+        self.0.targets.add(upstream, name)
+    }
+
+    /// All targets, as they are now.
+    pub fn targets(&self) -> Vec<TargetFigures> {
+        self.0.targets.figures()
     }
 
     /// Where worker `i` records. Workers beyond those announced share shards.

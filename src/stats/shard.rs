@@ -32,14 +32,26 @@ pub enum Refusal {
     ConnectionLimit,
     /// The process is shutting down.
     Draining,
+    /// A handshake of TLS that failed: another protocol, or no version, cipher or application protocol in common.
+    TlsHandshake,
+    /// A handshake of TLS that did not end in time.
+    TlsTimeout,
     /// Anything else that ends a connection before a request was read.
     Other,
 }
 
 impl Refusal {
     /// Every kind, in the order of the counters.
-    pub const ALL: [Self; 6] =
-        [Self::Malformed, Self::HeadTooLarge, Self::HeadTimeout, Self::ConnectionLimit, Self::Draining, Self::Other];
+    pub const ALL: [Self; 8] = [
+        Self::Malformed,
+        Self::HeadTooLarge,
+        Self::HeadTimeout,
+        Self::ConnectionLimit,
+        Self::Draining,
+        Self::TlsHandshake,
+        Self::TlsTimeout,
+        Self::Other,
+    ];
 
     /// Its word in metrics and pages.
     pub const fn name(self) -> &'static str {
@@ -49,6 +61,8 @@ impl Refusal {
             Self::HeadTimeout => "head_timeout",
             Self::ConnectionLimit => "connection_limit",
             Self::Draining => "draining",
+            Self::TlsHandshake => "tls_handshake",
+            Self::TlsTimeout => "tls_timeout",
             Self::Other => "other",
         }
     }

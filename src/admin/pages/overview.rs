@@ -17,6 +17,7 @@ use super::super::format::{NOTHING, bytes, count, counted, decimal, latency_or_n
 use super::super::live::View;
 use super::super::{Admin, AdminState};
 use super::{Page, respond};
+use crate::certificates::CertificateState;
 use crate::stats::{Figures, Quantiles, Snapshot, Window};
 
 #[derive(Template)]
@@ -185,12 +186,23 @@ fn truth(state: &AdminState, snapshot: &Snapshot, now: Timestamp) -> (Tone, Stri
         tone = if tone == Tone::Good { Tone::Attention } else { tone };
         parts.push(format!("{} % of exchanges fail", percent(errors, snapshot.all.requests)));
     }
+    if let Some(trouble) = state.certificate().and_then(|certificate| certificate_trouble(&certificate, now)) {
+        tone = if tone == Tone::Good { Tone::Attention } else { tone };
+        parts.push(trouble.into());
+    }
     if audit.alarm.is_some() {
         tone = if tone == Tone::Good { Tone::Attention } else { tone };
         parts.push("the audit trail has an alarm (see System)".into());
     }
     parts.push(format!("{} to {}", counted(rules.routes as u64, "route"), counted(rules.upstreams as u64, "upstream")));
     (tone, format!("{}.", parts.join("; ")))
+}
+
+fn certificate_trouble(certificate: &CertificateState, now: Timestamp) -> Option<&'static str> {
+    if certificate.expires.is_some_and(|expires| expires < now) {
+        return Some("the certificate has expired");
+    }
+    certificate.refused.is_some().then_some("a new certificate cannot be used, so the old one stays (see System)")
 }
 
 fn tiles(snapshot: &Snapshot) -> Vec<Tile> {

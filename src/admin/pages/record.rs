@@ -75,6 +75,7 @@ fn body(stored: &Stored, before: Option<&Stored>) -> Body {
     let mut facts = vec![
         ("Time", visible(&record.time, 40)),
         ("Client", visible(&record.client, 60)),
+        ("Protocol", named(&record.protocol, "not recorded")),
         ("Route", named(&record.route, "none matched")),
         ("Upstream", named(&record.upstream, "none")),
         ("Target", named(&record.target, "nothing was forwarded")),

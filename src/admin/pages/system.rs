@@ -25,6 +25,7 @@ struct Body<'a> {
     in_flight: String,
     listen: &'a [(String, String)],
     settings: Vec<(String, String)>,
+    certificate: Option<(String, Option<String>)>,
     audit: AuditHealth,
     pending: String,
     lost: String,
@@ -59,6 +60,10 @@ pub(super) fn body(admin: &Admin) -> askama::Result<String> {
         in_flight: count(snapshot.in_flight),
         listen: &state.system.listen,
         settings: state.system.settings.iter().map(|(name, value)| (visible(name, 80), visible(value, 300))).collect(),
+        certificate: state.certificate().map(|certificate| {
+            let expires = certificate.expires.map_or_else(|| NOTHING.into(), |at| at.to_string());
+            (expires, certificate.refused.map(|why| visible(&why, 300)))
+        }),
         pending: bytes(audit.pending_bytes),
         lost: count(audit.lost),
         refused: count(audit.refused),

@@ -54,6 +54,7 @@ pub(super) fn status(generation: u64) -> Status {
 
 pub(super) fn empty() -> AdminState {
     AdminState {
+        certificate: None,
         stats: Stats::new(2),
         rules: StatusHandle::new(status(1)),
         audit: Arc::new(Records::default()),
@@ -188,6 +189,7 @@ pub(super) fn record(seq: u64) -> Stored {
             generation: 12,
             client: "10.0.3.17".into(),
             method: method.into(),
+            protocol: "https/2".into(),
             host: "api.example.com".into(),
             path: format!("/customers/{}", seq * 37 % 901).into(),
             route: if kind == 9 { "".into() } else { "customers".into() },

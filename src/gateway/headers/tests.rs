@@ -11,6 +11,7 @@ fn map(fields: &[(&str, &str)]) -> HeaderMap {
 fn sent(fields: &[(&str, &str)], inspected: bool) -> HeaderMap {
     let mut headers = map(fields);
     RequestFields {
+        secure: false,
         client: IpAddr::from([192, 0, 2, 7]),
         authority: "api.example",
         id: &HeaderValue::from_static("id"),

@@ -1,23 +1,50 @@
-//! An upstream at run time: its targets in turn, its pooled clients, and how one request is sent to it. It refuses to know
-//! policy: what it is given has been cleared.
+//! An upstream at run time: its targets, its pooled clients, and how one request is sent to it. It promises one answer or one
+//! reason, within the deadlines that were written; it refuses to know policy: what it is given has been cleared.
+//!
+//! `request` is what is sent and what comes back; `balance` says which target is next, `target` whether it may be used
+//! (`health`, asked by `checks`, and `breaker`); `limit` how many may be under way; `fault` why an attempt failed, `retry`
+//! whether there is another. `client` builds the HTTP clients, `connections` counts what they open, `names` finds the addresses
+//! of targets.
 
+mod balance;
+mod breaker;
+mod checks;
 mod client;
+mod connections;
+mod fault;
+mod health;
+mod limit;
+mod names;
+mod request;
+mod retry;
+mod target;
+#[cfg(test)]
+mod tests;
 
-use std::io::ErrorKind;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode, Version, header};
+use arc_swap::ArcSwap;
+use hyper::upgrade::OnUpgrade;
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use client::Opened;
-pub use client::Tls;
-
+use self::balance::Balancer;
+use self::breaker::Ended;
+use self::client::Use;
+pub use self::client::{Distrust, Tls};
+use self::connections::Connections;
+use self::fault::Failed;
+use self::limit::{InFlightLimit, Place};
+use self::names::Names;
+use self::request::check_answer;
+pub use self::request::{Answer, Cleared, Outgoing};
+use self::retry::{Again, Budget};
+use self::target::{InUse, Target};
 use super::error::Refusal;
-use super::upload::{Upload, UploadBody};
+use super::upload::Upload;
 use crate::rules;
-use crate::stats::{SeriesId, Stats};
+use crate::stats::{SeriesId, SeriesKind, Stats};
 
 /// One upstream with its clients. Kept across reloads while what was written about it stays the same.
 #[derive(Debug)]
@@ -26,314 +53,354 @@ pub struct Pool {
     pub spec: rules::Upstream,
     /// Its name in the figures.
     pub series: SeriesId,
-    /// Every target as often as its weight says, spread evenly.
-    turns: Vec<Turn>,
+    targets: Vec<Target>,
     lanes: Vec<Lane>,
-}
-
-/// A target's turn.
-#[derive(Debug, Clone)]
-struct Turn {
-    name: Arc<str>,
-    // PERF: parsed once; only path and query are set for a request.
-    base: reqwest::Url,
+    limit: InFlightLimit,
+    budget: Arc<Budget>,
+    names: Names,
+    tls: Tls,
+    /// Asks targets for their health.
+    asking: Option<reqwest::Client>,
+    /// Health checks and look-ups.
+    tasks: Mutex<Vec<AbortHandle>>,
 }
 
 /// What one worker uses of an upstream. INVARIANT: a client's connections live on the runtime of the worker that uses it.
 #[derive(Debug)]
 struct Lane {
+    /// Swapped when a name has lost an address: what is under way ends on the old connections, and nothing new begins there.
+    clients: ArcSwap<Clients>,
+    turns: Mutex<Balancer>,
+    connections: Connections,
+}
+
+#[derive(Debug)]
+struct Clients {
     pooled: reqwest::Client,
     /// Keeps nothing: a request that met a dead connection goes out again on a connection that is surely new.
     fresh: reqwest::Client,
-    next: AtomicUsize,
-    /// Requests under way, and connections opened: together they tell whether a request can have met an old connection.
-    under_way: AtomicUsize,
-    opened: Opened,
+    /// Opens tunnels, each on a connection of its own, over HTTP/1.1.
+    tunnels: reqwest::Client,
 }
 
-/// A request that policy has judged: the only thing that can be sent.
-#[derive(Debug)]
-pub struct Cleared {
-    /// The method.
-    pub method: Method,
-    /// The canonical path, after `strip_prefix` and edits.
-    pub path: String,
-    /// The canonical query, after edits.
-    pub query: Option<String>,
-    /// All fields; framing excluded.
-    pub headers: HeaderMap,
-    /// The body.
-    pub body: Outgoing,
+/// Where upstreams are built.
+#[derive(Debug, Clone, Copy)]
+pub struct Site<'a> {
+    /// Where they are counted.
+    pub stats: &'a Stats,
+    /// How many use them.
+    pub workers: usize,
+    /// Where their tasks run.
+    pub control: &'a Handle,
 }
 
-/// A request body on its way out.
-#[derive(Debug)]
-pub enum Outgoing {
-    /// There is none.
-    Empty,
-    /// It is wholly here, so that it can be sent twice.
-    Whole(Bytes),
-    /// It comes as the client sends it.
-    Streamed(Arc<Upload>),
-}
-
-/// What came back.
-#[derive(Debug)]
-pub struct Answer {
-    /// The status.
-    pub status: StatusCode,
-    /// The fields, as they came.
-    pub headers: HeaderMap,
-    /// The body, unread.
-    pub body: reqwest::Body,
-}
-
-/// What was tried, known even when it failed.
+/// What was tried, known even when it failed, and what is held until the exchange has ended.
 #[derive(Debug, Default)]
 pub struct Attempts {
-    /// The target.
+    /// The latest target. `None`: nothing was sent.
     pub target: Option<Arc<str>>,
     /// Times the request was sent again.
     pub retries: u32,
+    place: Option<Place>,
+    used: Option<InUse>,
+}
+
+impl Attempts {
+    /// The answer broke off by the upstream's fault.
+    pub fn broke_off(&mut self) {
+        if let Some(used) = &mut self.used {
+            used.ended(Ended::Badly);
+        }
+    }
+
+    /// The exchange has ended: somebody else may have the place.
+    pub fn leave(&mut self) {
+        self.used = None;
+        self.place = None;
+    }
 }
 
 impl Pool {
-    /// Builds the clients, `workers` of them.
-    pub fn build(
-        spec: rules::Upstream,
-        series: SeriesId,
-        workers: usize,
-        stats: &Stats,
-        tls: &Tls,
-    ) -> Result<Self, reqwest::Error> {
-        let lanes = (0..workers)
+    /// Builds an upstream. What it has in common with the one `before` it is taken over: clients with their connections, what
+    /// is known of targets, what is under way.
+    pub fn build(spec: rules::Upstream, tls: &Tls, site: Site<'_>, before: Option<&Self>) -> Result<Arc<Self>, String> {
+        let told = |error: reqwest::Error| error.to_string();
+        let tls = tls.of(&spec).map_err(|error| error.to_string())?;
+        let series = site.stats.series(SeriesKind::Upstream, &spec.name);
+        let known = before.map_or(&[][..], |pool| &pool.targets);
+        let targets: Vec<Target> =
+            spec.targets.iter().filter_map(|target| Target::new(&spec, target, known, site.stats)).collect();
+        let same = before.filter(|pool| client_settings(&pool.spec) == client_settings(&spec));
+        let names = same.map_or_else(|| Names::new(spec.dns_refresh, site.control.clone()), |pool| pool.names.clone());
+        let lanes = (0..site.workers)
             .map(|worker| {
-                let opened = Opened::new(stats.worker(worker), series);
-                Ok(Lane {
-                    pooled: client::build(&spec, spec.max_idle, tls, &opened)?,
-                    fresh: client::build(&spec, 0, tls, &opened)?,
-                    next: AtomicUsize::new(0),
-                    under_way: AtomicUsize::new(0),
-                    opened,
-                })
+                let kept = same.and_then(|pool| pool.lanes.get(worker));
+                let connections = kept.map_or_else(
+                    || Connections::counted(site.stats.worker(worker), series),
+                    |lane| lane.connections.clone(),
+                );
+                let clients = match kept {
+                    Some(lane) => lane.clients.load_full(),
+                    None => Arc::new(clients(&spec, &tls, &connections, &names)?),
+                };
+                let turns = Mutex::new(Balancer::new(spec.balance, targets.iter().map(|target| target.weight)));
+                Ok(Lane { clients: ArcSwap::new(clients), turns, connections })
             })
-            .collect::<Result<_, reqwest::Error>>()?;
-        Ok(Self { turns: turns(&spec.targets), spec, series, lanes })
+            .collect::<Result<_, reqwest::Error>>()
+            .map_err(told)?;
+        let budget = before.filter(|pool| pool.spec.retries == spec.retries).map(|pool| Arc::clone(&pool.budget));
+        let uncounted = Connections::uncounted();
+        let asking = spec.health.as_ref().map(|_| client::build(&spec, Use::Once, &tls, &uncounted, &names));
+        Ok(Arc::new(Self {
+            series,
+            targets,
+            lanes,
+            limit: InFlightLimit::new(spec.max_in_flight, before.map(|pool| &pool.limit)),
+            budget: budget.unwrap_or_else(|| Arc::new(Budget::new(spec.retries))),
+            names,
+            tls,
+            asking: asking.transpose().map_err(told)?,
+            tasks: Mutex::default(),
+            spec,
+        }))
+    }
+
+    /// Begins to ask targets for their health, and to look up their names, unless it has begun.
+    pub fn start(self: &Arc<Self>, control: &Handle) {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        if !tasks.is_empty() {
+            return;
+        }
+        if let (Some(check), Some(client)) = (&self.spec.health, &self.asking) {
+            for target in &self.targets {
+                let question = checks::Question::of(target, check, &self.spec.set_headers, client.clone());
+                let asking = question.map(|question| checks::watch(question, Arc::clone(&target.standing)));
+                tasks.extend(asking.map(|asking| control.spawn(asking).abort_handle()));
+            }
+        }
+        if self.targets.iter().any(|target| target.base.domain().is_some()) {
+            tasks.push(control.spawn(watch_names(Arc::downgrade(self))).abort_handle());
+        }
+    }
+
+    /// Nobody begins an exchange with it any more. What is under way may end, which takes hours for some; asking stops now.
+    pub fn retire(&self) {
+        for task in self.tasks.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            task.abort();
+        }
+    }
+
+    /// A name has lost an address: from now on everybody connects anew.
+    fn renew(&self) {
+        tracing::info!(upstream = &*self.spec.name, "the addresses of an upstream have changed: connecting anew");
+        for lane in &self.lanes {
+            match clients(&self.spec, &self.tls, &lane.connections, &self.names) {
+                Ok(clients) => lane.clients.store(Arc::new(clients)),
+                Err(error) => tracing::error!(%error, "a client cannot be built again: the old one stays"),
+            }
+        }
     }
 
     /// Sends a request to the next target and waits for the head of the answer.
     pub async fn send(&self, worker: usize, cleared: Cleared, attempts: &mut Attempts) -> Result<Answer, Refusal> {
-        let (Some(lane), false) = (self.lanes.get(worker), self.turns.is_empty()) else {
-            return Err(Refusal::Internal);
-        };
-        let turn = lane.next.fetch_add(1, Ordering::Relaxed) % self.turns.len();
-        let target = self.turns.get(turn).ok_or(Refusal::Internal)?;
-        attempts.target = Some(Arc::clone(&target.name));
-        let url = outgoing_url(&target.base, &cleared.path, cleared.query.as_deref())?;
-        let again = match &cleared.body {
-            Outgoing::Whole(_) | Outgoing::Empty if self.spec.retry_attempts > 0 && is_idempotent(&cleared.method) => {
-                Some(cleared.request(url.clone()))
+        let lane = self.lanes.get(worker).ok_or(Refusal::Internal)?;
+        attempts.place = Some(self.limit.enter().ok_or(Refusal::UpstreamBusy)?);
+        let mut tried = Vec::new();
+        let mut next = self.first(lane)?;
+        self.budget.pay_in();
+        let until = self.spec.total_timeout.map(|total| Instant::now() + total);
+        let mut left = Some(cleared);
+        loop {
+            let (at, mut used) = next;
+            let target = self.targets.get(at).ok_or(Refusal::Internal)?;
+            attempts.target = Some(Arc::clone(&target.name));
+            let cleared = left.take().ok_or(Refusal::Internal)?;
+            let url = cleared.url(&target.base)?;
+            let (method, upload) = (cleared.method.clone(), cleared.body.upload());
+            // PERF: a copy of all fields is only made where it may be needed.
+            let asked = cleared.asks_for_tunnel;
+            let may_repeat = attempts.retries < self.spec.retries.attempts
+                && !asked
+                && (retry::is_idempotent(&method) || self.targets.len() > 1 || self.spec.is_secure());
+            let request = if may_repeat {
+                let request = cleared.copy(url);
+                left = Some(cleared);
+                request
+            } else {
+                cleared.into_request(url)
+            };
+            let kind = match attempts.retries {
+                _ if asked => Use::Tunnel,
+                0 => Use::Pooled,
+                _ => Use::Once,
+            };
+            let failed = match self.attempt(lane, kind, request, upload.as_deref(), until).await {
+                Ok(answer) => {
+                    used.ended(if is_unavailable(answer.status) { Ended::Badly } else { Ended::Well });
+                    attempts.used = Some(used);
+                    return Ok(answer);
+                }
+                Err(failed) => failed,
+            };
+            used.ended(failed.ended());
+            drop(used);
+            tried.push(at);
+            let can_repeat = left.as_ref().is_some_and(|cleared| cleared.body.is_here());
+            let found = match retry::again(&failed, &method, can_repeat) {
+                Again::No => None,
+                Again::Elsewhere => self.other(lane, &tried).filter(|_| self.budget.pay_out()),
+                Again::Anywhere => self.other(lane, &tried).or_else(|| self.enter(at)),
+            };
+            next = found.ok_or_else(|| failed.into_refusal())?;
+            attempts.retries += 1;
+        }
+    }
+
+    /// The target that is tried first. Health checks that fail for all of them are more likely wrong than right, and a target
+    /// that is down answers for itself; a circuit that is open has seen real requests fail.
+    fn first(&self, lane: &Lane) -> Result<(usize, InUse), Refusal> {
+        self.choose(lane, &[], false).or_else(|| self.choose(lane, &[], true)).ok_or_else(|| {
+            let now = std::time::Instant::now();
+            let waits = self.targets.iter().filter_map(|target| target.standing.look(now).err());
+            let soonest = waits.min().map_or(0, |until| until.saturating_duration_since(now).as_millis());
+            Refusal::UpstreamOpen { seconds: (soonest.div_ceil(1000) as u32).max(1) }
+        })
+    }
+
+    /// A target that has not been tried and is well.
+    fn other(&self, lane: &Lane, tried: &[usize]) -> Option<(usize, InUse)> {
+        if tried.len() >= self.targets.len() { None } else { self.choose(lane, tried, false) }
+    }
+
+    fn choose(&self, lane: &Lane, tried: &[usize], even_unhealthy: bool) -> Option<(usize, InUse)> {
+        let now = std::time::Instant::now();
+        let mut refused = Vec::new();
+        loop {
+            let usable = |at: usize| {
+                let standing = &self.targets.get(at)?.standing;
+                let is_usable = !tried.contains(&at)
+                    && !refused.contains(&at)
+                    && (even_unhealthy || !standing.is_unhealthy())
+                    && standing.look(now).is_ok();
+                is_usable.then(|| standing.load())
+            };
+            let at = lane.turns.lock().unwrap_or_else(PoisonError::into_inner).next(usable)?;
+            match self.targets.get(at)?.standing.enter(now) {
+                Ok(used) => return Some((at, used)),
+                // Another worker was faster to try a half-open circuit.
+                Err(_) => refused.push(at),
             }
-            Outgoing::Empty | Outgoing::Whole(_) | Outgoing::Streamed(_) => None,
-        };
-        let upload = match &cleared.body {
-            Outgoing::Streamed(upload) => Some(Arc::clone(upload)),
-            Outgoing::Empty | Outgoing::Whole(_) => None,
-        };
-        let opened_before = lane.opened.count();
-        let under_way = UnderWay::count(&lane.under_way);
-        let alone = under_way.is_alone();
-        let first = self.attempt(&lane.pooled, cleared.into_request(url), upload.as_deref()).await;
-        let surely_fresh = alone && under_way.is_alone() && lane.opened.count() != opened_before;
-        let result = match (first, again) {
-            (Err(Failed::Died), Some(request)) if !surely_fresh => {
-                attempts.retries = 1;
-                self.attempt(&lane.fresh, request, None).await
-            }
-            (first, _) => first,
-        };
-        let response: http::Response<reqwest::Body> = result.map_err(Failed::into_refusal)?.into();
-        let (head, body) = response.into_parts();
-        check_answer(head.status, head.version, &head.headers)?;
-        Ok(Answer { status: head.status, headers: head.headers, body })
+        }
+    }
+
+    fn enter(&self, at: usize) -> Option<(usize, InUse)> {
+        let used = self.targets.get(at)?.standing.enter(std::time::Instant::now()).ok()?;
+        Some((at, used))
     }
 
     async fn attempt(
         &self,
-        client: &reqwest::Client,
+        lane: &Lane,
+        kind: Use,
         request: reqwest::Request,
         upload: Option<&Upload>,
-    ) -> Result<reqwest::Response, Failed> {
-        let sent = client.execute(request);
+        until: Option<Instant>,
+    ) -> Result<Answer, Failed> {
+        let since = Instant::now();
+        let sent = {
+            let clients = lane.clients.load();
+            match kind {
+                Use::Pooled => clients.pooled.execute(request),
+                Use::Once => clients.fresh.execute(request),
+                Use::Tunnel => clients.tunnels.execute(request),
+            }
+        };
         tokio::pin!(sent);
         let allowed = self.spec.response_timeout;
-        let mut deadline = Instant::now() + allowed;
-        loop {
+        let in_time = |deadline: Instant| until.map_or(deadline, |until| until.min(deadline));
+        let mut deadline = in_time(since + allowed);
+        let response = loop {
             match tokio::time::timeout_at(deadline, &mut sent).await {
-                Ok(Ok(response)) => return Ok(response),
+                Ok(Ok(response)) => break response,
                 Ok(Err(error)) => {
-                    return Err(upload.and_then(Upload::fault).map_or_else(|| Failed::of(&error), Failed::Refused));
+                    let ours = upload.and_then(Upload::fault).map(Failed::Ours);
+                    return Err(ours.unwrap_or_else(|| Failed::of(&error, &lane.connections, since.into_std())));
                 }
                 Err(_) => {
                     // The clock starts when the request is sent, and a long upload is still being sent.
-                    let moved = upload.map_or(deadline - allowed, Upload::last_progress) + allowed;
+                    let moved = in_time(upload.map_or(since, Upload::last_progress) + allowed);
                     if moved <= deadline {
-                        return Err(Failed::Refused(Refusal::UpstreamTimeout));
+                        return Err(Failed::Upstream(Refusal::UpstreamTimeout));
                     }
                     deadline = moved;
                 }
             }
-        }
-    }
-}
-
-impl Cleared {
-    fn request(&self, url: reqwest::Url) -> reqwest::Request {
-        let mut request = reqwest::Request::new(self.method.clone(), url);
-        *request.headers_mut() = self.headers.clone();
-        if let Outgoing::Whole(bytes) = &self.body {
-            *request.body_mut() = Some(bytes.clone().into());
-        }
-        request
-    }
-
-    fn into_request(self, url: reqwest::Url) -> reqwest::Request {
-        let mut request = reqwest::Request::new(self.method, url);
-        *request.headers_mut() = self.headers;
-        *request.body_mut() = match self.body {
-            Outgoing::Empty => None,
-            Outgoing::Whole(bytes) => Some(bytes.into()),
-            Outgoing::Streamed(upload) => Some(reqwest::Body::wrap(UploadBody(upload))),
         };
-        request
+        lane.connections.answered(response.extensions());
+        let response: http::Response<reqwest::Body> = response.into();
+        let (mut head, body) = response.into_parts();
+        check_answer(head.status, head.version, &head.headers, kind).map_err(Failed::Upstream)?;
+        let upgrade = head.extensions.remove::<OnUpgrade>();
+        Ok(Answer { status: head.status, headers: head.headers, body, until, upgrade })
     }
 }
 
-/// SECURITY: the URL type has rewritten paths after the router judged them (`/public/../admin` left as `/admin`). What
-/// leaves here is what was judged, or nothing does.
-fn outgoing_url(base: &reqwest::Url, path: &str, query: Option<&str>) -> Result<reqwest::Url, Refusal> {
-    let mut url = base.clone();
-    url.set_path(path);
-    url.set_query(query);
-    if url.path() == path && url.query() == query && url.fragment().is_none() {
-        Ok(url)
-    } else {
-        Err(Refusal::Target("the request target cannot be forwarded as it is"))
-    }
-}
-
-/// RFC 9110 section 9.2.2.
-fn is_idempotent(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::HEAD | Method::PUT | Method::DELETE | Method::OPTIONS)
-}
-
-/// Counts a request as under way, however it ends.
-struct UnderWay<'a>(&'a AtomicUsize);
-
-impl<'a> UnderWay<'a> {
-    fn count(counter: &'a AtomicUsize) -> Self {
-        counter.fetch_add(1, Ordering::Relaxed);
-        Self(counter)
-    }
-
-    fn is_alone(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == 1
-    }
-}
-
-impl Drop for UnderWay<'_> {
+impl Drop for Pool {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.retire();
     }
 }
 
-/// Why one attempt failed.
-#[derive(Debug)]
-enum Failed {
-    /// The connection ended before an answer began: the way an idle close races a reuse.
-    Died,
-    /// Anything else.
-    Refused(Refusal),
-}
-
-impl Failed {
-    fn of(error: &reqwest::Error) -> Self {
-        if error.is_timeout() {
-            Self::Refused(Refusal::UpstreamTimeout)
-        } else if error.is_connect() {
-            Self::Refused(Refusal::UpstreamConnect)
-        } else if died(error) {
-            Self::Died
-        } else {
-            Self::Refused(Refusal::UpstreamBroken)
-        }
-    }
-
-    fn into_refusal(self) -> Refusal {
-        match self {
-            Self::Died => Refusal::UpstreamBroken,
-            Self::Refused(refusal) => refusal,
-        }
-    }
-}
-
-fn died(error: &reqwest::Error) -> bool {
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        if let Some(hyper) = error.downcast_ref::<hyper::Error>()
-            && (hyper.is_incomplete_message() || hyper.is_canceled() || hyper.is_closed())
+/// Keeps what is known of names young, and moves on when one has lost an address.
+async fn watch_names(pool: Weak<Pool>) {
+    loop {
+        let Some((names, refresh)) = pool.upgrade().map(|pool| (pool.names.clone(), pool.spec.dns_refresh)) else {
+            return;
+        };
+        tokio::time::sleep(refresh).await;
+        if names.refresh().await
+            && let Some(pool) = pool.upgrade()
         {
-            return true;
-        }
-        if let Some(io) = error.downcast_ref::<std::io::Error>()
-            && matches!(io.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted)
-        {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
-}
-
-/// Refuses answers whose end we would have to guess, and a switch of protocols that nobody asked for.
-fn check_answer(status: StatusCode, version: Version, headers: &HeaderMap) -> Result<(), Refusal> {
-    let codings: Vec<_> = headers.get_all(header::TRANSFER_ENCODING).iter().collect();
-    let framed = match codings.as_slice() {
-        [] => true,
-        [one] => one.as_bytes().eq_ignore_ascii_case(b"chunked") && version != Version::HTTP_10,
-        _ => false,
-    };
-    if framed && status != StatusCode::SWITCHING_PROTOCOLS { Ok(()) } else { Err(Refusal::UpstreamBroken) }
-}
-
-/// Spreads targets by weight: `{a: 2, b: 1}` becomes `a b a`. A target that is no URL takes no turn; `rules` has refused it.
-fn turns(targets: &[rules::Target]) -> Vec<Turn> {
-    let rounds = targets.iter().map(|t| t.weight).max().unwrap_or(0);
-    (0..rounds)
-        .flat_map(|round| targets.iter().filter(move |t| t.weight > round))
-        .filter_map(|t| Some(Turn { name: Arc::from(&*t.url), base: reqwest::Url::parse(&t.url).ok()? }))
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_leave_as_they_were_judged() {
-        let base = reqwest::Url::parse("http://127.0.0.1:9/").unwrap();
-        let url = |path: &str, query| outgoing_url(&base, path, query).map(|u| u.to_string());
-        assert_eq!(url("/a%20b", Some("q=1&&x")), Ok("http://127.0.0.1:9/a%20b?q=1&&x".into()));
-        assert_eq!(url("//evil", None), Ok("http://127.0.0.1:9//evil".into()));
-        for bad in ["/a/../b", "/a/%2e%2e/b", "/a\\b", "/a b", "/a#b", "/a?b"] {
-            assert!(url(bad, None).is_err(), "{bad}");
+            pool.renew();
         }
     }
+}
 
-    #[test]
-    fn turns_follow_weights() {
-        let target = |url: &str, weight| rules::Target { url: url.into(), weight };
-        let got = turns(&[target("http://a", 2), target("http://b", 1)]);
-        assert_eq!(got.iter().map(|t| &*t.name).collect::<Vec<_>>(), ["http://a", "http://b", "http://a"]);
+fn clients(
+    spec: &rules::Upstream,
+    tls: &Tls,
+    connections: &Connections,
+    names: &Names,
+) -> Result<Clients, reqwest::Error> {
+    Ok(Clients {
+        pooled: client::build(spec, Use::Pooled, tls, connections, names)?,
+        fresh: client::build(spec, Use::Once, tls, connections, names)?,
+        tunnels: client::build(spec, Use::Tunnel, tls, connections, names)?,
+    })
+}
+
+/// What a client is made of: two upstreams for which this is the same can share one. What is not named here makes a difference,
+/// so that a setting which nobody thought of costs connections and not correctness.
+fn client_settings(spec: &rules::Upstream) -> rules::Upstream {
+    let is_secure = spec.targets.iter().find(|target| target.url.starts_with("https:"));
+    let targets = is_secure.map(|_| rules::Target { url: "https:".into(), weight: 1 });
+    rules::Upstream {
+        targets: targets.into_iter().collect(),
+        set_headers: Vec::new(),
+        response_timeout: std::time::Duration::ZERO,
+        idle_timeout: std::time::Duration::ZERO,
+        total_timeout: None,
+        balance: rules::Balance::RoundRobin,
+        health: None,
+        circuit_breaker: None,
+        retries: rules::Retries::default(),
+        max_in_flight: None,
+        ..spec.clone()
     }
+}
+
+/// Answers of somebody in front of the upstream who cannot reach it either, or of one that is overloaded. Any other status is
+/// the application's own affair: a request that makes it fail is not a reason to refuse the next.
+fn is_unavailable(status: http::StatusCode) -> bool {
+    matches!(status.as_u16(), 502..=504)
 }

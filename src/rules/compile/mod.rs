@@ -7,6 +7,7 @@ mod action;
 mod detector;
 mod json;
 mod policy;
+mod resilience;
 mod route;
 mod rule;
 mod secret;

@@ -34,6 +34,7 @@ struct Draft<'t> {
     policies: Vec<usize>,
     strip_prefix: Option<Box<str>>,
     keep_encoded_slash: bool,
+    websocket: Option<Place>,
     body_limit: usize,
     total_limit: Option<u64>,
 }
@@ -75,11 +76,18 @@ pub(super) fn compile_all(
                 (plan(Direction::Request), plan(Direction::Response))
             })
             .clone();
+        if let Some(place) = draft.websocket
+            && (request.reads_body() || response.reads_body())
+        {
+            let message = format!("what goes through a websocket of `{}` is not inspected by its policies", draft.name);
+            cx.problems.warn(place, message, "the handshake is; keep personal data off, or remove `upgrade`");
+        }
         Route {
             name: Arc::from(draft.name),
             upstream: draft.upstream,
             strip_prefix: draft.strip_prefix,
             keep_encoded_slash: draft.keep_encoded_slash,
+            websocket: draft.websocket.is_some(),
             body_limit: draft.body_limit,
             total_limit: draft.total_limit,
             request,
@@ -139,6 +147,7 @@ fn draft<'t>(
         policies: fields.value("policies").map(|node| policy_list(node, policies, cx)).unwrap_or_default(),
         strip_prefix: None,
         keep_encoded_slash: false,
+        websocket: None,
         body_limit: BODY_LIMIT,
         total_limit: None,
     };
@@ -147,6 +156,9 @@ fn draft<'t>(
         let words = [("keep", true), ("refuse", false)];
         draft.keep_encoded_slash =
             fields::word(node, "`encoded_slash`", &words, &[], &mut cx.problems).unwrap_or_default();
+    }
+    if let Some(node) = fields.value("upgrade") {
+        draft.websocket = websocket(node, cx).then_some(node.place);
     }
     if let Some(limits) = fields.value("limits").and_then(|node| Fields::of(node, &LIMITS, &mut cx.problems)) {
         if let Some(node) = limits.value("body")
@@ -158,6 +170,17 @@ fn draft<'t>(
             limits.value("total").and_then(|node| fields::size(node, "`total`", 1..=1024 * GIB, &mut cx.problems));
     }
     Some(draft)
+}
+
+fn websocket(node: &Node, cx: &mut Context<'_, '_>) -> bool {
+    let protocols = fields::texts(node, "`upgrade`", &mut cx.problems);
+    for (protocol, node) in &protocols {
+        if *protocol != "websocket" {
+            let message = format!("a connection cannot become {}", quote(protocol));
+            cx.problems.refuse_with(node.place, message, "the only protocol is `websocket`".to_owned());
+        }
+    }
+    !protocols.is_empty()
 }
 
 fn upstream(fields: &Fields<'_>, upstreams: &Names<'_>, cx: &mut Context<'_, '_>) -> usize {

@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 
-use super::{Context, Definition, secret, url, wire};
+use super::{Context, Definition, resilience, secret, url, wire};
+use crate::certificates::{Identity, certificates};
 use crate::rules::fields::{self, Fields};
 use crate::rules::problem::{names_a_secret, quote};
 use crate::rules::tree::{Node, Value};
-use crate::rules::words::{POOL, RETRIES, TARGET, TIMEOUTS, UPSTREAM, UPSTREAM_HEADERS};
+use crate::rules::upstream::{Balance, Retries};
+use crate::rules::words::{POOL, TARGET, TIMEOUTS, TLS, UPSTREAM, UPSTREAM_HEADERS};
 use crate::rules::{Target, Upstream};
+use crate::sensitive::Sensitive;
 
 const MOST_TARGETS: usize = 256;
 const HOUR: Duration = Duration::from_secs(3600);
@@ -27,11 +30,16 @@ pub(super) fn compile(definition: &Definition<'_>, cx: &mut Context<'_, '_>) -> 
         idle_timeout: Duration::from_secs(60),
         max_idle: 64,
         pool_idle_timeout: Duration::from_secs(4),
-        retry_attempts: 1,
+        total_timeout: None,
+        balance: Balance::RoundRobin,
+        health: None,
+        circuit_breaker: None,
+        retries: Retries::default(),
+        max_in_flight: None,
+        dns_refresh: resilience::DNS_REFRESH,
+        authorities: None,
+        identity: None,
     };
-    if let Some(node) = fields.value("balance") {
-        fields::word(node, "`balance`", &[("round_robin", ())], &["least_requests"], &mut cx.problems);
-    }
     if let Some(node) = fields.value("preserve_host") {
         upstream.preserve_host = fields::flag(node, "`preserve_host`", &mut cx.problems).unwrap_or_default();
     }
@@ -44,11 +52,9 @@ pub(super) fn compile(definition: &Definition<'_>, cx: &mut Context<'_, '_>) -> 
     if let Some(node) = fields.value("pool") {
         pool(node, &mut upstream, cx);
     }
-    if let Some(retries) = fields.value("retries").and_then(|node| Fields::of(node, &RETRIES, &mut cx.problems))
-        && let Some(node) = retries.value("attempts")
-        && let Some(attempts) = fields::whole(node, "`attempts`", 0..=1, &mut cx.problems)
-    {
-        upstream.retry_attempts = attempts as u32;
+    resilience::compile(&fields, &mut upstream, cx);
+    if let Some(node) = fields.value("tls") {
+        tls(node, &mut upstream, cx);
     }
     Some(upstream)
 }
@@ -153,6 +159,48 @@ fn header_value(name: &HeaderName, node: &Node, cx: &mut Context<'_, '_>) -> Opt
     }
 }
 
+fn tls(node: &Node, upstream: &mut Upstream, cx: &mut Context<'_, '_>) {
+    let Some(fields) = Fields::of(node, &TLS, &mut cx.problems) else { return };
+    if !upstream.is_secure() {
+        let hint = "write the targets with `https://`, or remove `tls`".to_owned();
+        cx.problems.refuse_with(node.place, "no target of this upstream is reached over TLS".to_owned(), hint);
+    }
+    if let Some(node) = fields.value("ca")
+        && let Some(pem) = pem(node, "`ca`", cx)
+    {
+        match certificates(pem.expose().as_bytes()) {
+            Ok(authorities) => upstream.authorities = Some(authorities.into()),
+            Err(error) => cx.problems.refuse(node.place, format!("`ca`: {error}")),
+        }
+    }
+    match (fields.value("cert"), fields.value("key")) {
+        (Some(cert_node), Some(key_node)) => {
+            let (Some(cert), Some(key)) = (pem(cert_node, "`cert`", cx), pem(key_node, "`key`", cx)) else { return };
+            match Identity::read(cert.expose().as_bytes(), key.expose().as_bytes()) {
+                Ok(identity) => upstream.identity = Some(identity),
+                Err(error) if error.is_about_key() => cx.problems.refuse(key_node.place, format!("`key`: {error}")),
+                Err(error) => cx.problems.refuse(cert_node.place, format!("`cert`: {error}")),
+            }
+        }
+        (None, None) => {}
+        (Some(node), None) | (None, Some(node)) => {
+            cx.problems.refuse(node.place, "`cert` and `key` go together: one is of no use without the other");
+        }
+    }
+}
+
+/// PEM that stands outside of the rule files.
+fn pem(node: &Node, what: &str, cx: &mut Context<'_, '_>) -> Option<Sensitive<String>> {
+    let text = fields::text(node, what, &mut cx.problems)?;
+    if secret::is_reference(text) {
+        return secret::look_up(text, node.place, cx);
+    }
+    // SECURITY: whatever it is, it may be a key.
+    let hint = "as in `file:/etc/fieldgate/upstream.pem`".to_owned();
+    cx.problems.refuse_with(node.place, format!("{what} must say where the PEM is, and is none itself"), hint);
+    None
+}
+
 fn timeouts(node: &Node, upstream: &mut Upstream, cx: &mut Context<'_, '_>) {
     let Some(fields) = Fields::of(node, &TIMEOUTS, &mut cx.problems) else { return };
     for (key, most, timeout) in [
@@ -166,6 +214,10 @@ fn timeouts(node: &Node, upstream: &mut Upstream, cx: &mut Context<'_, '_>) {
         {
             *timeout = duration;
         }
+    }
+    if let Some(node) = fields.value("total") {
+        let range = Duration::from_millis(1)..=HOUR * 24;
+        upstream.total_timeout = fields::duration(node, "`total`", range, &mut cx.problems);
     }
 }
 

@@ -106,6 +106,12 @@ impl Connection {
         String::from_utf8_lossy(&self.buffer).into_owned()
     }
 
+    /// Reads that many bytes, or fewer at the end.
+    pub fn take(&mut self, bytes: usize) -> Vec<u8> {
+        while self.buffer.len() < bytes && self.fill() {}
+        self.buffer.drain(..bytes.min(self.buffer.len())).collect()
+    }
+
     /// Reads one response, skipping 1xx.
     pub fn read(&mut self, no_body: bool) -> Option<Reply> {
         loop {

@@ -66,7 +66,7 @@ impl Gateway {
             stdout.read_line(&mut line).expect("stdout");
             let found = line
                 .strip_prefix(label)
-                .and_then(|rest| rest.trim().strip_prefix("http://")?.strip_suffix('/')?.parse::<SocketAddr>().ok());
+                .and_then(|rest| rest.trim().split_once("://")?.1.strip_suffix('/')?.parse::<SocketAddr>().ok());
             found.unwrap_or_else(|| panic!("no {label} address in {line:?}; log: {}", log.lock().expect("lock")))
         };
         let (listen, admin) = (address("gateway"), address("dashboard"));

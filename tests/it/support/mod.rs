@@ -2,6 +2,8 @@
 
 pub mod client;
 pub mod gateway;
+pub mod http2;
+pub mod tls;
 pub mod upstream;
 
 use std::time::{Duration, Instant};

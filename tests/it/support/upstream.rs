@@ -91,6 +91,11 @@ impl Upstream {
         Self { address, seen, connections }
     }
 
+    /// One that a test runs by itself.
+    pub fn at(address: SocketAddr) -> Self {
+        Self { address, seen: Arc::default(), connections: Arc::default() }
+    }
+
     /// Answers as soon as a request's head is there, and then goes on reading.
     pub fn early(answer: Answer) -> Self {
         let Answer::Keep(bytes) = answer else { panic!("an early answer keeps the connection") };
