@@ -22,5 +22,7 @@ mod runs_the_demo;
 mod scans_files;
 mod shows_the_dashboard;
 mod shuts_down_cleanly;
+mod spares_upstreams;
+mod survives_upstreams;
 mod tidy;
 mod transforms_files;

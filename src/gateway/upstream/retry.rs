@@ -29,10 +29,9 @@ pub fn again(failed: &Failed, method: &Method, can_repeat: bool) -> Again {
         Failed::Unreached(_) => Again::Elsewhere,
         Failed::Died { stale: true } if is_idempotent(method) => Again::Anywhere,
         Failed::Died { stale: false } if is_idempotent(method) => Again::Elsewhere,
-        // SECURITY: it may have arrived: a second POST may be a second payment.
-        Failed::Died { .. } => Again::No,
-        // An answer that came too late or was no answer would be no better the second time, only more work.
-        Failed::Upstream(_) | Failed::Ours(_) => Again::No,
+        // SECURITY: it may have arrived: a second POST may be a second payment. And an answer that came too late or was no
+        // answer would be no better the second time, only more work.
+        Failed::Died { .. } | Failed::Upstream(_) | Failed::Ours(_) => Again::No,
     }
 }
 
