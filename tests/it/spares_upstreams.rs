@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::support::client::{Connection, Reply};
-use crate::support::faulty::{Faulty, closed_port, request};
+use crate::support::faulty::{Faulty, closed_port, request, reset};
 use crate::support::{Answer, Gateway, Upstream, get, until};
 
 /// One upstream with these targets and settings, and a route for everything.
@@ -237,6 +237,35 @@ fn a_dead_target_costs_nothing_while_the_budget_lasts() {
 }
 
 #[test]
+fn a_flapping_upstream_gets_at_most_a_fifth_more() {
+    // Well for half a second, then for half a second it drops every request that it has read.
+    let (arrived, began) = (Arc::new(AtomicUsize::new(0)), Instant::now());
+    let flapping = || {
+        let arrived = Arc::clone(&arrived);
+        Faulty::new(move |mut stream| {
+            while request(&mut stream).is_some() {
+                arrived.fetch_add(1, Ordering::SeqCst);
+                if began.elapsed().as_millis() / 500 % 2 == 1 {
+                    return reset(stream);
+                }
+                drop(stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
+            }
+        })
+    };
+    let (a, b) = (flapping(), flapping());
+    let gateway = Gateway::start(&rules(&[a.address, b.address], "retries: {attempts: 1, budget: 20%}"));
+    let mut connection = Connection::open(gateway.address);
+    let mut statuses = Vec::new();
+    while began.elapsed() < Duration::from_millis(3250) {
+        statuses.push(connection.get("/").expect("answer").status);
+    }
+    assert!(statuses.contains(&200) && statuses.contains(&502));
+    // The reserve, and two kept connections that are lost each time it goes down.
+    let most = statuses.len() + statuses.len() / 5 + 10 + 2 * 4;
+    assert!(arrived.load(Ordering::SeqCst) <= most, "{} for {}", arrived.load(Ordering::SeqCst), statuses.len());
+}
+
+#[test]
 fn a_stream_that_nobody_has_read_goes_on_to_another_target() {
     let good = Upstream::json("{}");
     let gateway = Gateway::start(&rules(&[closed_port(), good.address], "retries: {attempts: 1}"));
@@ -303,6 +332,7 @@ fn a_connection_that_is_closed_as_a_request_is_on_its_way_costs_nobody_an_answer
     let retries = metric(&gateway, "fieldgate_retries_total", "");
     assert_eq!((statuses.len(), failed), (20_000, 0), "{retries} were sent again");
     assert!(retries > 20.0, "the race was never met: {retries}");
+    eprintln!("{retries} of 20,000 met a connection that was being closed");
 
     // A POST is not sent again: it is answered, or it may have been lost, and it never arrives twice.
     read.lock().expect("lock").clear();

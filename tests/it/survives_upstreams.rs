@@ -50,7 +50,7 @@ fn a_closed_port_is_told_at_once() {
 fn a_black_hole_is_given_up_at_the_connect_deadline() {
     let (address, _hole) = black_hole();
     let gateway = Gateway::start(&rules(address, "timeouts: {connect: 700ms, response: 30s, idle: 30s}"));
-    check(&gateway, 504, "upstream_timeout", 0.63..1.2);
+    check(&gateway, 504, "upstream_timeout", 0.63..1.5);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn silence_is_given_up_at_the_response_deadline() {
         request(&mut stream);
     });
     let gateway = Gateway::start(&rules(silent.address, SHORT));
-    check(&gateway, 504, "upstream_timeout", 0.9..1.5);
+    check(&gateway, 504, "upstream_timeout", 0.9..2.0);
     assert_eq!(silent.connections(), 1, "what may have arrived and takes long is not asked for again");
 }
 
@@ -80,7 +80,7 @@ fn a_head_that_trickles_does_not_move_the_deadline() {
         trickle(&mut stream, b'a');
     });
     let gateway = Gateway::start(&rules(slow.address, SHORT));
-    check(&gateway, 504, "upstream_timeout", 0.9..1.5);
+    check(&gateway, 504, "upstream_timeout", 0.9..2.0);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_body_that_stalls_is_cut_at_the_idle_deadline_and_one_that_trickles_at_the_t
         let gateway = Gateway::start(&rules(slow.address, settings));
         let began = Instant::now();
         let reply = get(gateway.address, path);
-        assert!((0.9..1.6).contains(&began.elapsed().as_secs_f64()), "{path}: {:?}", began.elapsed());
+        assert!((0.9..2.0).contains(&began.elapsed().as_secs_f64()), "{path}: {:?}", began.elapsed());
         assert!(!reply.complete && reply.text().starts_with("start"), "{path}");
         let record = gateway.record_of(&reply);
         assert_eq!((&record["status"], &record["outcome"]), (&200.into(), &"upstream_timeout".into()), "{path}");
@@ -224,7 +224,7 @@ fn a_storm_of_interim_answers_ends_with_the_answer_or_at_the_deadline() {
     });
     let gateway = Gateway::start(&rules(upstream.address, SHORT));
     assert_eq!(get(gateway.address, "/ends").text(), "ok");
-    check(&gateway, 504, "upstream_timeout", 0.9..1.6);
+    check(&gateway, 504, "upstream_timeout", 0.9..2.0);
 }
 
 #[test]

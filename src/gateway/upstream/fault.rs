@@ -17,7 +17,7 @@ use crate::gateway::error::Refusal;
 pub enum Failed {
     /// There was no connection, so nothing was sent.
     Unreached(Refusal),
-    /// The connection ended before an answer began.
+    /// The connection ended before the head of an answer was there.
     Died {
         /// Whether it was one that had been kept: the way an idle close races a reuse.
         stale: bool,

@@ -1,6 +1,6 @@
 //! What may be sent again, and how often. It promises that a request which may have arrived is never repeated unless its
-//! method says that this does no harm (RFC 9110 section 9.2.2), that nothing is repeated after a byte of an answer, and that
-//! all repetitions together stay within a share of the requests; it refuses to know targets and bodies.
+//! method says that this does no harm (RFC 9110 section 9.2.2), that nothing is repeated once the head of an answer is there, and
+//! that all repetitions together stay within a share of the requests; it refuses to know targets and bodies.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 

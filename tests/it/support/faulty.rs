@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_linger;
-use rustix::net::{AddressFamily, SocketType, bind, listen, socket};
+use rustix::net::{AddressFamily, SocketType, bind, getsockname, listen, socket};
 
 /// The upstream. It lives as long as the test process.
 pub struct Faulty {
@@ -40,9 +40,14 @@ impl Faulty {
     }
 }
 
-/// An address where nobody listens.
+/// An address where nobody listens, nor will as long as the test process lives.
 pub fn closed_port() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").expect("bind").local_addr().expect("address")
+    let bound = socket(AddressFamily::INET, SocketType::STREAM, None).expect("socket");
+    bind(&bound, &SocketAddr::from(([127, 0, 0, 1], 0))).expect("bind");
+    let address = getsockname(&bound).expect("address").try_into().expect("an internet address");
+    // Bound and not listening: every connection is refused, and nobody else can be given the port.
+    std::mem::forget(bound);
+    address
 }
 
 /// An address where nothing is refused and nothing accepted, as long as what comes back is kept.
