@@ -10,7 +10,8 @@
 //! 3. The request is judged: path, query, fields, body. [`content::kind`] says what the body is, [`policy`] decides,
 //!    [`content::json`] reads and rewrites it (lines and events one by one, text and forms without it), [`pii`] recognises,
 //!    [`actions`] edit. What comes out is `Cleared`, the only thing that can be sent.
-//! 4. [`gateway::upstream`] sends it on a pooled connection to the next target.
+//! 4. [`gateway::upstream`] sends it on a pooled connection to the next target that is well, and once more where that does no
+//!    harm.
 //! 5. The response is judged the same way. What comes out is a `Reply`, the only thing that can be delivered.
 //! 6. Before its last byte leaves, [`gateway::exchange`] counts it ([`stats`]) and puts its record down ([`audit`]).
 //! 7. The operator sees it on the dashboard ([`admin`]).
@@ -57,7 +58,8 @@
 //!   ([`content::json::Show`]); most members of a body are passed by a loop that touches no stack, no path and no rule, and the
 //!   context of a key is made only where something is looked at.
 //! - Each upstream has two clients per worker: a pooled one, and one that keeps nothing, on which a safe retry is sure to get a
-//!   new connection.
+//!   new connection. Both are swapped for new ones when a name of the upstream has lost an address: a pool has no other way to
+//!   let go of connections that are busy.
 
 pub mod actions;
 pub mod admin;

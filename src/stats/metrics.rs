@@ -235,7 +235,7 @@ impl Exposition {
     }
 
     fn targets(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let gauges: [(&str, &str, fn(&TargetFigures) -> u64); 3] = [
+        let gauges: [(&str, &str, OfTarget); 3] = [
             ("fieldgate_target_up", "Whether a target's health checks are good", |t| u64::from(!t.is_unhealthy)),
             ("fieldgate_target_circuit", "0: closed, 1: half open, 2: open", |t| match t.circuit {
                 Circuit::Closed => 0,
@@ -300,6 +300,9 @@ impl Exposition {
         build.encode_info(&[("version", &*facts.version)])
     }
 }
+
+/// A gauge of a target.
+type OfTarget = fn(&TargetFigures) -> u64;
 
 fn labels(target: &TargetFigures) -> [(&'static str, &str); 2] {
     [("upstream", &*target.upstream), ("target", &*target.name)]

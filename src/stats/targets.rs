@@ -49,12 +49,6 @@ impl Target {
         }
     }
 
-    /// A target that nobody looks at: for tests of what writes it.
-    #[cfg(test)]
-    pub(crate) fn unseen(name: &str) -> Arc<Self> {
-        Arc::new(Self::new("", name))
-    }
-
     /// Its upstream's name.
     pub fn upstream(&self) -> &Arc<str> {
         &self.upstream

@@ -1,6 +1,7 @@
 //! Overview: one sentence of truth, the figures that matter, three charts, and who caused them.
 
 mod charts;
+mod targets;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use super::super::live::View;
 use super::super::{Admin, AdminState};
 use super::{Page, respond};
 use crate::certificates::CertificateState;
-use crate::stats::{Figures, Quantiles, Snapshot, Window};
+use crate::stats::{Figures, Quantiles, Snapshot, TargetFigures, Window};
 
 #[derive(Template)]
 #[template(path = "overview.html")]
@@ -34,6 +35,7 @@ struct Body {
     charts: [Chart; 3],
     routes: Vec<Row>,
     upstreams: Vec<UpstreamRow>,
+    targets: Vec<targets::TargetRow>,
     findings: Vec<(String, &'static str, String)>,
     endings: Vec<(String, &'static str, String)>,
     more_routes: usize,
@@ -115,7 +117,8 @@ pub(in crate::admin) async fn show(State(admin): State<Arc<Admin>>, Query(wanted
 pub(super) fn body(admin: &Admin, window: Window) -> askama::Result<String> {
     let snapshot = admin.state.stats.snapshot(window);
     let now = Timestamp::now();
-    let (tone, sentence) = truth(&admin.state, &snapshot, now);
+    let all_targets = admin.state.stats.targets();
+    let (tone, sentence) = truth(&admin.state, &snapshot, &all_targets, now);
     let body = Body {
         tone,
         sentence,
@@ -133,6 +136,7 @@ pub(super) fn body(admin: &Admin, window: Window) -> askama::Result<String> {
         routes: snapshot.routes.iter().take(MOST_ROWS).map(|(name, figures)| row(name, figures, &snapshot)).collect(),
         more_routes: snapshot.routes.len().saturating_sub(MOST_ROWS),
         upstreams: upstreams(&snapshot),
+        targets: targets::rows(&all_targets, MOST_ROWS),
         findings: findings(&snapshot),
         endings: endings(&snapshot),
     };
@@ -161,7 +165,7 @@ fn covers(snapshot: &Snapshot) -> String {
 }
 
 /// What an operator would want to be told first, in one sentence.
-fn truth(state: &AdminState, snapshot: &Snapshot, now: Timestamp) -> (Tone, String) {
+fn truth(state: &AdminState, snapshot: &Snapshot, all_targets: &[TargetFigures], now: Timestamp) -> (Tone, String) {
     let rules = state.rules.current();
     if state.lifecycle.is_draining() {
         return (Tone::Attention, format!("Shutting down; {} in flight.", counted(snapshot.in_flight, "exchange")));
@@ -189,6 +193,11 @@ fn truth(state: &AdminState, snapshot: &Snapshot, now: Timestamp) -> (Tone, Stri
     if let Some(trouble) = state.certificate().and_then(|certificate| certificate_trouble(&certificate, now)) {
         tone = if tone == Tone::Good { Tone::Attention } else { tone };
         parts.push(trouble.into());
+    }
+    let out = targets::out(all_targets);
+    if out > 0 {
+        tone = if tone == Tone::Good { Tone::Attention } else { tone };
+        parts.push(format!("{out} of {} not in use", counted(all_targets.len() as u64, "target")));
     }
     if audit.alarm.is_some() {
         tone = if tone == Tone::Good { Tone::Attention } else { tone };

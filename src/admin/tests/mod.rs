@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::*;
 use crate::rules::status::StatusHandle;
 use crate::sensitive::Sensitive;
-use crate::stats::Window;
+use crate::stats::{Circuit, Window};
 use fixture::{Answer, Records, ask, busy, empty, full, get, record, request, send, status, traffic};
 
 const PAGES: [&str; 8] = [
@@ -84,6 +84,35 @@ async fn the_overview_tells_the_truth() {
     }
     let state = AdminState { rules: StatusHandle::new(status(0)), ..empty() };
     assert!(get(&router(state), "/").await.body.contains("No rules are loaded"));
+}
+
+#[tokio::test]
+async fn targets_that_are_not_in_use_are_told_first() {
+    let state = empty();
+    let (well, ill, open) = (
+        state.stats.target("crm", "http://a"),
+        state.stats.target("crm", "http://<b>"),
+        state.stats.target("crm", "http://c"),
+    );
+    well.begin();
+    ill.set_unhealthy(true);
+    open.set_circuit(Circuit::Open);
+    open.failed();
+    let router = router(state);
+    let page = get(&router, "/").await.body;
+    assert!(page.contains("▲ Attention") && page.contains("2 of 3 targets not in use"), "{page}");
+    assert!(page.contains("✕ unhealthy") && page.contains("✕ circuit open") && page.contains("✓ in use"));
+    assert!(page.find("http://c") < page.find("http://a"), "those that are not well come first");
+    assert!(!page.contains("<b>"), "names are escaped");
+    let metrics = get(&router, "/metrics").await.body;
+    for row in [
+        "fieldgate_target_up{upstream=\"crm\",target=\"http://<b>\"} 0",
+        "fieldgate_target_circuit{upstream=\"crm\",target=\"http://c\"} 2",
+        "fieldgate_target_in_flight{upstream=\"crm\",target=\"http://a\"} 1",
+        "fieldgate_target_failures_total{upstream=\"crm\",target=\"http://c\"} 1",
+    ] {
+        assert!(metrics.contains(row), "{row} is not in {metrics}");
+    }
 }
 
 #[tokio::test]

@@ -62,7 +62,7 @@ pub async fn watch(question: Question, standing: Arc<super::target::Standing>) {
     sleep(question.check.interval.mul_f64(0.1 * chance())).await;
     loop {
         let answer = question.ask().await;
-        standing.checked(answer.as_ref().map(|()| ()).map_err(String::as_str));
+        standing.checked(answer.as_ref().copied().map_err(String::as_str));
         sleep(jittered(question.check.interval, chance())).await;
     }
 }

@@ -20,7 +20,7 @@ pub enum Failed {
     Unreached(Refusal),
     /// The upstream says that it has not begun with the request (RFC 9113 section 8.7).
     NotBegun,
-    /// The connection ended before an answer began.
+    /// The connection ended before the head of an answer was there.
     Died {
         /// Whether it was one that had been kept: the way an idle close races a reuse.
         stale: bool,

@@ -1,6 +1,6 @@
 //! What may be sent again, and how often. It promises that a request which may have arrived is never repeated unless its
-//! method says that this does no harm (RFC 9110 section 9.2.2), that nothing is repeated after a byte of an answer, and that
-//! all repetitions together stay within a share of the requests; it refuses to know targets and bodies.
+//! method says that this does no harm (RFC 9110 section 9.2.2), that nothing is repeated once the head of an answer is there, and
+//! that all repetitions together stay within a share of the requests; it refuses to know targets and bodies.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -31,10 +31,9 @@ pub fn again(failed: &Failed, method: &Method, can_repeat: bool) -> Again {
         Failed::NotBegun => Again::Anywhere,
         Failed::Died { stale: true } if is_idempotent(method) => Again::Anywhere,
         Failed::Died { stale: false } if is_idempotent(method) => Again::Elsewhere,
-        // SECURITY: it may have arrived: a second POST may be a second payment.
-        Failed::Died { .. } => Again::No,
-        // An answer that came too late or was no answer would be no better the second time, only more work.
-        Failed::Upstream(_) | Failed::Ours(_) => Again::No,
+        // SECURITY: it may have arrived: a second POST may be a second payment. And an answer that came too late or was no
+        // answer would be no better the second time, only more work.
+        Failed::Died { .. } | Failed::Upstream(_) | Failed::Ours(_) => Again::No,
     }
 }
 

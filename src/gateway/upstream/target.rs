@@ -130,7 +130,7 @@ impl Standing {
         match (before, after) {
             (Circuit::Closed, Circuit::Open) => tracing::warn!(upstream, target, "a target fails: its circuit is open"),
             (Circuit::HalfOpen, Circuit::Closed) => {
-                tracing::info!(upstream, target, "a target is back: its circuit is closed")
+                tracing::info!(upstream, target, "a target is back: its circuit is closed");
             }
             // One that is tried in vain is open as before.
             (Circuit::Closed | Circuit::Open | Circuit::HalfOpen, _) => {}

@@ -1,6 +1,7 @@
 //! What the stories share: a gateway process, an upstream that can be scripted, a client that says exactly what it is told.
 
 pub mod client;
+pub mod faulty;
 pub mod gateway;
 pub mod http2;
 pub mod tls;
