@@ -40,37 +40,21 @@ impl Format {
 }
 
 impl Kind {
-    /// Judges by all `Content-Type` and `Content-Encoding` lines, and by the first bytes of the body (a few hundred are
-    /// plenty; none means that the body is empty).
-    pub fn of<'a>(
-        content_types: impl IntoIterator<Item = &'a [u8]>,
-        content_encodings: impl IntoIterator<Item = &'a [u8]>,
-        first_bytes: &[u8],
-    ) -> Self {
+    /// Judges by all `Content-Type` lines, and by the first bytes of the body, its content codings taken off (a few hundred
+    /// are plenty; none means that the body is empty).
+    pub fn of<'a>(content_types: impl IntoIterator<Item = &'a [u8]>, first_bytes: &[u8]) -> Self {
         if first_bytes.is_empty() {
             return Self::Empty;
         }
-        Self::judged(content_types, content_encodings, first_bytes)
+        Self::judged(content_types, first_bytes)
     }
 
-    /// Judges by the labels alone, before anything of the body is there.
-    pub fn labelled<'a>(
-        content_types: impl IntoIterator<Item = &'a [u8]>,
-        content_encodings: impl IntoIterator<Item = &'a [u8]>,
-    ) -> Self {
-        Self::judged(content_types, content_encodings, b"")
+    /// Judges by the label alone, before anything of the body is there.
+    pub fn labelled<'a>(content_types: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        Self::judged(content_types, b"")
     }
 
-    fn judged<'a>(
-        content_types: impl IntoIterator<Item = &'a [u8]>,
-        content_encodings: impl IntoIterator<Item = &'a [u8]>,
-        first_bytes: &[u8],
-    ) -> Self {
-        let codings = content_encodings.into_iter().flat_map(|line| line.split(|byte| *byte == b','));
-        if codings.map(<[u8]>::trim_ascii).any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
-        {
-            return Self::Unsupported("content encoding");
-        }
+    fn judged<'a>(content_types: impl IntoIterator<Item = &'a [u8]>, first_bytes: &[u8]) -> Self {
         let mut lines = content_types.into_iter().map(<[u8]>::trim_ascii);
         let line = lines.next().unwrap_or(b"");
         // SECURITY: where two lines differ, the next reader may believe the other one.
@@ -196,7 +180,7 @@ mod tests {
     #[track_caller]
     fn check(content_type: &str, body: &str, expected: Kind) {
         let types = (!content_type.is_empty()).then_some(content_type.as_bytes());
-        assert_eq!(Kind::of(types, [], body.as_bytes()), expected, "{content_type}");
+        assert_eq!(Kind::of(types, body.as_bytes()), expected, "{content_type}");
     }
 
     #[test]
@@ -269,21 +253,9 @@ mod tests {
 
     #[test]
     fn lines_that_differ_are_unsupported() {
-        let of = |types: &[&'static str]| Kind::of(types.iter().map(|line| line.as_bytes()), [], b"{}");
+        let of = |types: &[&'static str]| Kind::of(types.iter().map(|line| line.as_bytes()), b"{}");
         assert_eq!(of(&["application/json", "Application/json "]), Known(Json));
         assert_eq!(of(&["application/json", "text/plain"]), Unsupported("differing content types"));
-    }
-
-    #[test]
-    fn any_encoding_is_unsupported() {
-        let of = |codings: &[&'static str]| {
-            Kind::of([b"application/json".as_slice()], codings.iter().map(|line| line.as_bytes()), b"{}")
-        };
-        assert_eq!(of(&["identity"]), Known(Json));
-        assert_eq!(of(&["", "Identity, identity"]), Known(Json));
-        assert_eq!(of(&["gzip"]), Unsupported("content encoding"));
-        assert_eq!(of(&["identity, br"]), Unsupported("content encoding"));
-        assert_eq!(of(&["identity", "zstd"]), Unsupported("content encoding"));
     }
 
     #[test]
@@ -293,7 +265,7 @@ mod tests {
 
     #[test]
     fn labels_may_be_enough() {
-        let of = |label: &'static str| Kind::labelled([label.as_bytes()], []);
+        let of = |label: &'static str| Kind::labelled([label.as_bytes()]);
         assert_eq!(of("text/event-stream;charset=utf-8"), Known(Events));
         assert!(!Json.is_endless() && Events.is_endless() && Lines.is_endless() && Records.is_endless());
     }

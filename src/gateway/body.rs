@@ -12,8 +12,10 @@ use http_body::{Body, SizeHint};
 use http_body_util::BodyExt;
 use tokio::time::{Sleep, sleep};
 
+use super::decoded::{Decoded, Trouble};
 use super::error::Refusal;
 use crate::actions::Block;
+use crate::content::coding;
 use crate::policy::{BodyFault, BodyFilter, Direction, Failure, Findings, Verdict};
 
 /// Why a body did not get through.
@@ -32,6 +34,17 @@ pub enum Fault {
 }
 
 impl Fault {
+    fn of(trouble: &Trouble, direction: Direction) -> Self {
+        match trouble {
+            Trouble::Broken => Self::Broken(direction),
+            Trouble::Coding(coding::Fault::Malformed(what)) => Self::Unreadable(direction, Failure::Malformed, what),
+            Trouble::Coding(coding::Fault::Oversize) => {
+                let what = "the decoded body is larger than what a coded one may become (`limits.decoded`)";
+                Self::Unreadable(direction, Failure::Oversize, what)
+            }
+        }
+    }
+
     /// What the exchange is refused with.
     pub fn into_refusal(self) -> Refusal {
         match self {
@@ -68,19 +81,18 @@ pub struct Bounds {
 
 /// How a body begins.
 #[derive(Debug)]
-pub enum Begun<B> {
+pub enum Begun {
     /// It ended within the limit.
     Whole(Bytes),
     /// There is more.
-    Part(Bytes, B),
+    Part(Bytes),
 }
 
 /// Reads until the body ends or more than `limit` bytes are there; then it is a part, even if nothing more comes.
-pub async fn begin<B>(mut body: B, limit: usize, bounds: Bounds) -> Result<Begun<B>, Fault>
+pub async fn begin<B>(body: &mut Decoded<B>, limit: usize, bounds: Bounds) -> Result<Begun, Fault>
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    check_length(&body, bounds)?;
     let mut first = Bytes::new();
     let mut joined = BytesMut::new();
     loop {
@@ -89,7 +101,7 @@ where
         }
         let frame = match tokio::time::timeout(bounds.idle, body.frame()).await {
             Ok(Some(Ok(frame))) => frame,
-            Ok(Some(Err(_))) => return Err(Fault::Broken(bounds.direction)),
+            Ok(Some(Err(trouble))) => return Err(Fault::of(&trouble, bounds.direction)),
             Ok(None) => break,
             Err(_) => return Err(Fault::Silent(bounds.direction)),
         };
@@ -103,12 +115,13 @@ where
             }
             joined.extend_from_slice(&data);
         }
-        let length = first.len() + joined.len();
-        if bounds.total.is_some_and(|total| length as u64 > total) {
+        // What was sent counts, too: it may stand for next to nothing.
+        let length = body.read().max((first.len() + joined.len()) as u64);
+        if bounds.total.is_some_and(|total| length > total) {
             return Err(Fault::TooLarge(bounds.direction));
         }
-        if length > limit {
-            return Ok(Begun::Part(if joined.is_empty() { first } else { joined.freeze() }, body));
+        if length > limit as u64 {
+            return Ok(Begun::Part(if joined.is_empty() { first } else { joined.freeze() }));
         }
     }
     Ok(Begun::Whole(if joined.is_empty() { first } else { joined.freeze() }))
@@ -125,7 +138,7 @@ pub fn check_length<B: Body>(body: &B, bounds: Bounds) -> Result<(), Fault> {
 /// What was read and found in a body.
 #[derive(Debug, Default, Clone)]
 pub struct Report {
-    /// Bytes read.
+    /// Bytes read, as they came.
     pub bytes: u64,
     /// What was found.
     pub findings: Findings,
@@ -141,8 +154,12 @@ pub struct Flow<B> {
     start: Option<Bytes>,
     /// Judged already, and not handed out yet.
     ahead: Option<Bytes>,
-    inner: B,
+    inner: Decoded<B>,
     filter: Option<BodyFilter>,
+    /// Whether the filter only looks, and what goes on is what came, with its codings.
+    watches: bool,
+    /// Bytes so far, without the codings.
+    length: u64,
     bounds: Bounds,
     pause: Option<Pin<Box<Sleep>>>,
     report: Report,
@@ -160,12 +177,14 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     /// A flow of `start` and then `inner`, through a filter if there is one.
-    pub fn new(start: Bytes, inner: B, filter: Option<BodyFilter>, bounds: Bounds) -> Self {
+    pub fn new(start: Bytes, inner: Decoded<B>, filter: Option<BodyFilter>, bounds: Bounds) -> Self {
         Self {
             start: (!start.is_empty()).then_some(start),
             ahead: None,
             inner,
             filter,
+            watches: false,
+            length: 0,
             bounds,
             pause: None,
             report: Report::default(),
@@ -174,6 +193,13 @@ where
             ended: false,
             failed: false,
         }
+    }
+
+    /// The same, but what goes on is what came, with its codings: for filters that change and block nothing.
+    #[must_use]
+    pub fn watched(mut self) -> Self {
+        self.watches = true;
+        self
     }
 
     /// The next bytes that may leave. After `None` or an error there is nothing more.
@@ -232,12 +258,21 @@ where
     /// What was read and found so far.
     pub fn report(&self) -> Report {
         let mut report = self.report.clone();
+        report.bytes = self.inner.read();
         if let Some(filter) = &self.filter {
             report.edited |= filter.changed();
             report.findings.append(filter.findings().clone());
             report.passed.extend_from_slice(filter.passed());
         }
         report
+    }
+
+    /// Who only watches lets pass what it cannot decode: as it came, and from here on unread.
+    fn watch_no_more(&mut self, failure: Failure, what: &'static str) -> Bytes {
+        self.report = self.report();
+        self.report.passed.push((failure, what));
+        (self.filter, self.watches) = (None, false);
+        self.inner.give_up()
     }
 
     /// Waits for the first bytes that may leave, and keeps them: what fails before can still be refused with a proper answer.
@@ -282,7 +317,14 @@ where
                         return Poll::Ready(self.count(data));
                     }
                 }
-                Poll::Ready(Some(Err(_))) => return Poll::Ready(Err(Fault::Broken(self.bounds.direction))),
+                Poll::Ready(Some(Err(trouble))) => {
+                    return Poll::Ready(match Fault::of(&trouble, self.bounds.direction) {
+                        Fault::Unreadable(_, failure, what) if self.watches => {
+                            Ok(Some(self.watch_no_more(failure, what)))
+                        }
+                        fault => Err(fault),
+                    });
+                }
                 Poll::Ready(None) => {
                     self.ended = true;
                     return Poll::Ready(Ok(None));
@@ -305,9 +347,9 @@ where
     }
 
     fn count(&mut self, data: Bytes) -> Result<Option<Bytes>, Fault> {
-        self.report.bytes += data.len() as u64;
+        self.length += data.len() as u64;
         match self.bounds.total {
-            Some(total) if self.report.bytes > total => Err(Fault::TooLarge(self.bounds.direction)),
+            Some(total) if self.length.max(self.inner.read()) > total => Err(Fault::TooLarge(self.bounds.direction)),
             _ => Ok(Some(data)),
         }
     }
@@ -324,6 +366,7 @@ where
         }
         let direction = self.bounds.direction;
         let fault = match result {
+            Ok(()) if self.watches => return Ok(self.inner.take_kept()),
             Ok(()) => return Ok(out.into()),
             Err(BodyFault::Blocked) => match filter.verdict() {
                 Verdict::Block(block, _) => Fault::Blocked(direction, block),

@@ -6,9 +6,11 @@
 //! `upstream` forwards, `reply` answers, `error` says why not, `live` is the snapshot an exchange is judged by.
 
 pub mod body;
+pub mod decoded;
 pub mod error;
 pub mod exchange;
 pub mod headers;
+pub mod labels;
 pub mod live;
 mod protect;
 pub mod reply;

@@ -54,7 +54,7 @@ pub(super) const ROUTE: Scope =
         "when",
     ]);
 pub(super) const MATCH: Scope = scope("`match`", &["hosts", "paths", "methods"]);
-pub(super) const LIMITS: Scope = scope("`limits`", &["body", "total"]);
+pub(super) const LIMITS: Scope = scope("`limits`", &["body", "decoded", "total"]);
 
 pub(super) const POLICY: Scope =
     scope("a policy", &["mode", "on_failure", "request", "response"]).later(&["when", "consumers"]);

@@ -72,7 +72,7 @@ impl<'r> Work<'r> {
     /// What reads such a body. `None`: no rule looks at it. This is the one place that knows which kinds can be read.
     fn filter(&self, start: &[u8]) -> Result<Option<BodyFilter>, Ending> {
         let refuse = |failure, what| Err(Ending::Unreadable { failure, at: 0, what });
-        match Kind::of([self.content_type.as_bytes()], [], start) {
+        match Kind::of([self.content_type.as_bytes()], start) {
             Kind::Known(format) => match self.plan.trouble_with(format) {
                 Some(what) => refuse(Failure::Unsupported, what),
                 None if self.plan.reads_body() || format == Format::Json => {
