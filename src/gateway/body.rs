@@ -165,8 +165,8 @@ pub struct Flow<B> {
     report: Report,
     /// What is to be said after the bytes before it.
     fault: Option<Fault>,
-    /// Whether the bytes before the fault have yet to be written. A connection writes when a body has nothing more to give
-    /// at the moment, and an error drops what it has not written.
+    /// Whether bytes may have yet to be written before a fault is said. A connection writes when a body has nothing more to
+    /// give at the moment, and an error drops what it has not written: the client would not even see a status.
     flushes: bool,
     ended: bool,
     failed: bool,
@@ -207,25 +207,29 @@ where
         if let Some(ahead) = self.ahead.take() {
             return Poll::Ready(Some(Ok(ahead)));
         }
-        if self.fault.is_some() && std::mem::take(&mut self.flushes) {
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        if let Some(fault) = self.fault.take() {
-            return Poll::Ready(Some(Err(self.fail(fault))));
-        }
         loop {
+            if self.fault.is_some() && std::mem::take(&mut self.flushes) {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            if let Some(fault) = self.fault.take() {
+                self.failed = true;
+                return Poll::Ready(Some(Err(fault)));
+            }
             if self.ended || self.failed {
                 return Poll::Ready(None);
             }
-            let chunk = match ready!(self.poll_chunk(cx)) {
-                Ok(chunk) => chunk,
-                Err(fault) => return Poll::Ready(Some(Err(self.fail(fault)))),
+            let next = match ready!(self.poll_chunk(cx)) {
+                Ok(chunk) => self.judge(chunk),
+                Err(fault) => Err(fault),
             };
-            match self.judge(chunk) {
+            match next {
                 Ok(bytes) if bytes.is_empty() => {}
-                Ok(bytes) => return Poll::Ready(Some(Ok(bytes))),
-                Err(fault) => return Poll::Ready(Some(Err(self.fail(fault)))),
+                Ok(bytes) => {
+                    self.flushes = true;
+                    return Poll::Ready(Some(Ok(bytes)));
+                }
+                Err(fault) => self.fault = Some(fault),
             }
         }
     }
@@ -245,7 +249,7 @@ where
         if self.filter.is_some() {
             return SizeHint::default();
         }
-        let start = self.start.as_ref().map_or(0, |b| b.len() as u64);
+        let start = [&self.start, &self.ahead].into_iter().flatten().map(|bytes| bytes.len() as u64).sum::<u64>();
         let inner = self.inner.size_hint();
         let mut hint = SizeHint::new();
         hint.set_lower(start + inner.lower());
@@ -295,11 +299,6 @@ where
             }
         }
         Ok(all.freeze())
-    }
-
-    fn fail(&mut self, fault: Fault) -> Fault {
-        self.failed = true;
-        fault
     }
 
     /// The next piece as it came; `None` at the end.
@@ -377,7 +376,6 @@ where
         // Whole lines and events before the one that does not pass are not kept back.
         if filter.is_endless() && !out.is_empty() {
             self.fault = Some(fault);
-            self.flushes = true;
             return Ok(out.into());
         }
         Err(fault)

@@ -274,7 +274,7 @@ impl Gate<'_> {
         B: http_body::Body<Data = Bytes> + Unpin,
     {
         let start = if body.is_coded() { body.give_up() } else { start };
-        if is_whole {
+        if is_whole || http_body::Body::is_end_stream(&body) {
             self.exchange.count_body(self.direction, start.len());
             return JudgedBody::Whole(start);
         }

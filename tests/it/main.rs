@@ -10,6 +10,7 @@
 mod support;
 
 mod bounds_clients;
+mod decodes_bodies;
 mod fails_closed;
 mod keeps_the_audit_trail;
 mod protects_other_bodies;
