@@ -15,7 +15,6 @@ use tokio::time::{Sleep, sleep};
 use super::decoded::{Decoded, Trouble};
 use super::error::Refusal;
 use crate::actions::Block;
-use crate::content::coding;
 use crate::policy::{BodyFault, BodyFilter, Direction, Failure, Findings, Verdict};
 
 /// Why a body did not get through.
@@ -37,11 +36,7 @@ impl Fault {
     fn of(trouble: &Trouble, direction: Direction) -> Self {
         match trouble {
             Trouble::Broken => Self::Broken(direction),
-            Trouble::Coding(coding::Fault::Malformed(what)) => Self::Unreadable(direction, Failure::Malformed, what),
-            Trouble::Coding(coding::Fault::Oversize) => {
-                let what = "the decoded body is larger than what a coded one may become (`limits.decoded`)";
-                Self::Unreadable(direction, Failure::Oversize, what)
-            }
+            Trouble::Coding(fault) => Self::Unreadable(direction, Failure::from(*fault), fault.what()),
         }
     }
 
@@ -150,6 +145,7 @@ pub struct Report {
 
 /// A body that is judged while it flows.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts about where it stands")]
 pub struct Flow<B> {
     start: Option<Bytes>,
     /// Judged already, and not handed out yet.
@@ -317,11 +313,11 @@ where
                     }
                 }
                 Poll::Ready(Some(Err(trouble))) => {
-                    return Poll::Ready(match Fault::of(&trouble, self.bounds.direction) {
-                        Fault::Unreadable(_, failure, what) if self.watches => {
-                            Ok(Some(self.watch_no_more(failure, what)))
+                    return Poll::Ready(match trouble {
+                        Trouble::Coding(fault) if self.watches => {
+                            Ok(Some(self.watch_no_more(fault.into(), fault.what())))
                         }
-                        fault => Err(fault),
+                        Trouble::Coding(_) | Trouble::Broken => Err(Fault::of(&trouble, self.bounds.direction)),
                     });
                 }
                 Poll::Ready(None) => {

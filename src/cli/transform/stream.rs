@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 
 use super::ending::Ending;
+use crate::cli::input::coding_fault;
 use crate::content::json::Limits;
 use crate::content::kind::{Format, Kind};
 use crate::policy::{BodyFault, BodyFilter, Failure, Findings, Plan, Verdict};
@@ -47,7 +48,7 @@ impl<'r> Work<'r> {
         }
     }
 
-    /// Does it; `progress` hears how many bytes have been read.
+    /// Does it; `progress` hears how much of the source has been read.
     pub fn run(
         &mut self,
         input: &mut (impl Read + Named),
@@ -103,7 +104,7 @@ impl<'r> Work<'r> {
                 return Ok((start, true));
             }
             start.extend_from_slice(piece);
-            progress(self.read);
+            progress(input.taken().unwrap_or(self.read));
         }
         Ok((start, false))
     }
@@ -133,7 +134,7 @@ impl<'r> Work<'r> {
             if piece.is_empty() {
                 break;
             }
-            progress(self.read);
+            progress(input.taken().unwrap_or(self.read));
         }
         filter.finish(&mut out).map_err(|fault| ending(fault, &filter.verdict(), plan))?;
         self.write(&out, output)
@@ -153,7 +154,7 @@ impl<'r> Work<'r> {
                 return Ok(());
             }
             self.write(piece, output)?;
-            progress(self.read);
+            progress(input.taken().unwrap_or(self.read));
         }
     }
 
@@ -163,7 +164,12 @@ impl<'r> Work<'r> {
             match input.read(buffer) {
                 Ok(length) => break length,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(Ending::Read(input.name().to_owned(), error)),
+                Err(error) => {
+                    return Err(match coding_fault(&error) {
+                        Some(fault) => Ending::Unreadable { failure: fault.into(), at: self.read, what: fault.what() },
+                        None => Ending::Read(input.name().to_owned(), error),
+                    });
+                }
             }
         };
         self.read += length as u64;
@@ -188,11 +194,20 @@ impl<'r> Work<'r> {
 /// What a source is called in messages.
 pub(super) trait Named {
     fn name(&self) -> &str;
+
+    /// How much of it was read, where that is not what was read from it.
+    fn taken(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl Named for super::Input {
     fn name(&self) -> &str {
         self.name()
+    }
+
+    fn taken(&self) -> Option<u64> {
+        Some(self.taken())
     }
 }
 

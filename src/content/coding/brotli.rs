@@ -4,7 +4,7 @@ use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, Sta
 
 use super::{Codec, Moved};
 
-const NOT_BROTLI: &str = "not brotli, as the content encoding says";
+const NOT_BROTLI: &str = "not the brotli that it is said to be";
 const CUT_OFF: &str = "brotli that breaks off";
 const BEHIND: &str = "bytes behind the end of brotli";
 

@@ -47,6 +47,11 @@ impl Codings {
         if list.len() > Self::MOST { Err("more than three content encodings") } else { Ok(Self(list)) }
     }
 
+    /// This one alone.
+    pub fn one(coding: Coding) -> Self {
+        Self(vec![coding])
+    }
+
     /// Whether there is none, so that the body is as it is.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

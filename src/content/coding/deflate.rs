@@ -5,7 +5,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 use super::{Codec, Moved};
 
-const NOT_DEFLATE: &str = "not deflate, as the content encoding says";
+const NOT_DEFLATE: &str = "not the deflate that it is said to be";
 const CUT_OFF: &str = "deflate that breaks off";
 const BEHIND: &str = "bytes behind the end of deflate";
 
@@ -40,7 +40,7 @@ pub(super) struct Deflate {
 
 /// Whether data in the zlib format may begin so (RFC 1950, section 2.2).
 fn is_zlib(first: u8, second: u8) -> bool {
-    first & 0x0f == 8 && first >> 4 <= 7 && u16::from_be_bytes([first, second]) % 31 == 0
+    first & 0x0f == 8 && first >> 4 <= 7 && u16::from_be_bytes([first, second]).is_multiple_of(31)
 }
 
 impl Codec for Deflate {

@@ -6,7 +6,7 @@ use crc32fast::Hasher;
 use super::deflate::Inflate;
 use super::{Codec, Moved};
 
-const NOT_GZIP: &str = "not gzip, as the content encoding says";
+const NOT_GZIP: &str = "not the gzip that it is said to be";
 const CUT_OFF: &str = "gzip that breaks off";
 const WRONG: &str = "gzip with a wrong checksum or length";
 const BEHIND: &str = "bytes behind the end of gzip";

@@ -31,6 +31,24 @@ pub enum Fault {
     Oversize,
 }
 
+impl Fault {
+    /// In fixed words.
+    pub const fn what(self) -> &'static str {
+        match self {
+            Self::Malformed(what) => what,
+            Self::Oversize => "the decoded body is larger than what a coded one may become (`limits.decoded`)",
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what())
+    }
+}
+
+impl std::error::Error for Fault {}
+
 /// Takes the codings off one body.
 pub struct Decoder {
     /// In the order of decoding.
@@ -108,12 +126,11 @@ impl Decoder {
                 continue;
             }
             let moved = stage.run(pending, if after.is_empty() { Some(&mut *out) } else { None })?;
-            match before.last_mut() {
-                Some(source) => source.taken += moved.read,
-                None => {
-                    *input = input.get(moved.read..).unwrap_or_default();
-                    self.read += moved.read as u64;
-                }
+            if let Some(source) = before.last_mut() {
+                source.taken += moved.read;
+            } else {
+                *input = input.get(moved.read..).unwrap_or_default();
+                self.read += moved.read as u64;
             }
             if stage.made > self.most && stage.made / HONEST_GROWTH > self.read {
                 return Err(Fault::Oversize);
@@ -134,13 +151,12 @@ impl Decoder {
 impl Stage {
     /// Runs its codec over `input`, into `out` or into what it holds for the next.
     fn run(&mut self, input: &[u8], out: Option<&mut Vec<u8>>) -> Result<Moved, Fault> {
-        let out = match out {
-            Some(out) => out,
-            None => {
-                self.held.clear();
-                self.taken = 0;
-                &mut self.held
-            }
+        let out = if let Some(out) = out {
+            out
+        } else {
+            self.held.clear();
+            self.taken = 0;
+            &mut self.held
         };
         let from = out.len();
         out.resize(from + STEP, 0);

@@ -8,7 +8,7 @@ use zstd::stream::raw::{DParameter, Decoder, Operation};
 
 use super::{Codec, Moved};
 
-const NOT_ZSTD: &str = "not zstd with a window of at most 8 MiB, as the content encoding says";
+const NOT_ZSTD: &str = "not the zstd that it is said to be, or with a window of more than 8 MiB";
 const CUT_OFF: &str = "zstd that breaks off";
 const NO_MEMORY: &str = "no memory for zstd";
 
