@@ -1,6 +1,8 @@
 //! What a body is, by its labels and its beginning. It answers in fixed words: nothing of a header or a body gets into
 //! them. When in doubt it says unsupported, and policy decides.
 
+use super::multipart::Boundary;
+
 /// What a body is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -25,6 +27,8 @@ pub enum Format {
     Events,
     /// `name=value` pairs (WHATWG URL, section 5).
     Form,
+    /// Parts with heads of their own, between boundaries (RFC 2046, RFC 7578).
+    Multipart(Boundary),
     /// Text of any other kind, XML and HTML too.
     Text,
 }
@@ -34,7 +38,7 @@ impl Format {
     pub const fn is_endless(self) -> bool {
         match self {
             Self::Lines | Self::Records | Self::Events => true,
-            Self::Json | Self::Form | Self::Text => false,
+            Self::Json | Self::Form | Self::Multipart(_) | Self::Text => false,
         }
     }
 }
@@ -62,6 +66,7 @@ impl Kind {
             return Self::Unsupported("differing content types");
         }
         let Ok(line) = std::str::from_utf8(line) else { return Self::Unsupported("content type") };
+        let written = line;
         let line = line.to_ascii_lowercase();
         let (essence, parameters) = line.split_once(';').unwrap_or((&line, ""));
         let essence = essence.trim_ascii();
@@ -71,8 +76,17 @@ impl Kind {
         if is_json(essence) || !never_json(essence) && starts_like_json(first_bytes) {
             return Self::Known(Format::Json);
         }
+        if is_multipart(essence) {
+            return Boundary::of(written)
+                .map_or_else(Self::Unsupported, |boundary| Self::Known(Format::Multipart(boundary)));
+        }
         family(essence, first_bytes)
     }
+}
+
+/// Kinds of multipart bodies whose parts are what they say. In others they are slices, copies of one another, or signed.
+fn is_multipart(essence: &str) -> bool {
+    matches!(essence, "multipart/form-data" | "multipart/mixed" | "multipart/related")
 }
 
 fn is_json(essence: &str) -> bool {
@@ -168,13 +182,15 @@ fn declares_other_encoding(first_bytes: &[u8]) -> bool {
     !is_utf8(&name)
 }
 
-fn is_utf8(charset: &str) -> bool {
+/// Whether text in a charset of this name (in lower case) is UTF-8.
+pub fn is_utf8(charset: &str) -> bool {
     matches!(charset, "utf-8" | "utf8" | "us-ascii" | "ascii")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Format::{Events, Form, Json, Lines, Records, Text};
+    use super::Boundary;
+    use super::Format::{Events, Form, Json, Lines, Multipart, Records, Text};
     use super::Kind::{self, Empty, Known, Unsupported};
 
     #[track_caller]
@@ -211,7 +227,7 @@ mod tests {
         check("application/x-ndjson", "{}\n{}", Known(Lines));
         check("application/jsonl", "{}", Known(Lines));
         check("application/geo+json-seq", "{}", Known(Records));
-        check("multipart/form-data; boundary=x", "{", Unsupported("multipart"));
+        check("multipart/byteranges; boundary=x", "{", Unsupported("multipart"));
         check("image/png", "[", Unsupported("binary"));
         check("application/octet-stream", "{", Unsupported("binary"));
         check("text/event-stream", "[", Known(Events));
@@ -223,6 +239,19 @@ mod tests {
         check("text/html; charset=utf-8", "<b>", Known(Text));
         check("application/soap+xml", "<a/>", Known(Text));
         check("application/x-www-form-urlencoded", "a=1", Known(Form));
+    }
+
+    #[test]
+    fn multipart_is_known_by_its_boundary() {
+        let boundary = |written: &str| Known(Multipart(Boundary::of(written).unwrap()));
+        for label in
+            ["multipart/form-data; boundary=aB", "Multipart/Mixed;boundary=\"aB\"", "multipart/related; boundary=aB"]
+        {
+            check(label, "--aB", boundary("x; boundary=aB"));
+            check(label, "{", boundary("x; boundary=aB"));
+        }
+        check("multipart/form-data", "--a", Unsupported("multipart without one boundary"));
+        check("multipart/form-data; boundary=a; charset=utf-16", "--a", Unsupported("charset"));
     }
 
     #[test]

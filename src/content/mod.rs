@@ -6,4 +6,5 @@ pub mod documents;
 pub mod events;
 pub mod json;
 pub mod kind;
+pub mod multipart;
 pub mod text;

@@ -190,7 +190,11 @@ where
     };
     let filter = |gate: &Gate<'_>, format| {
         // What cannot be judged in parts must be held whole: an event, a field of a form.
-        let hold = if matches!(format, Format::Events | Format::Form) { gate.body_limit() } else { hold };
+        let hold = if matches!(format, Format::Events | Format::Form | Format::Multipart(_)) {
+            gate.body_limit()
+        } else {
+            hold
+        };
         Some(BodyFilter::new(plan, format, limits.json, hold))
     };
     if let Some(format) = labels.endless().filter(|_| !is_short && codings.is_ok()) {

@@ -78,8 +78,11 @@ impl<'r> Work<'r> {
                 Some(what) => refuse(Failure::Unsupported, what),
                 None if self.plan.reads_body() || format == Format::Json => {
                     // What cannot be judged in parts must be held whole: an event, a field of a form.
-                    let hold =
-                        if matches!(format, Format::Events | Format::Form) { self.body_limit } else { self.hold };
+                    let hold = if matches!(format, Format::Events | Format::Form | Format::Multipart(_)) {
+                        self.body_limit
+                    } else {
+                        self.hold
+                    };
                     Ok(Some(BodyFilter::new(self.plan, format, Limits::default(), hold).strict()))
                 }
                 None => Ok(None),
