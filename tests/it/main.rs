@@ -14,6 +14,7 @@ mod decodes_bodies;
 mod fails_closed;
 mod keeps_the_audit_trail;
 mod protects_other_bodies;
+mod protects_parts;
 mod protects_requests;
 mod protects_responses;
 mod proxies_faithfully;

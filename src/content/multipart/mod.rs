@@ -51,7 +51,7 @@ pub struct Parts {
     place: Place,
     /// What is not decided.
     held: Vec<u8>,
-    parts: usize,
+    count: usize,
 }
 
 /// SECURITY: what is held is somebody's data.
@@ -88,7 +88,7 @@ impl Parts {
     /// At the start of a body.
     pub fn new(boundary: &Boundary) -> Self {
         let dashed = Finder::new(&boundary.dashed()).into_owned();
-        Self { dashed, place: Place::Start, held: Vec::new(), parts: 0 }
+        Self { dashed, place: Place::Start, held: Vec::new(), count: 0 }
     }
 
     /// Whether there is something in a text that could be taken for a boundary.
@@ -190,8 +190,8 @@ impl Parts {
         if self.has_boundary(head) {
             return Err(Fault::Malformed("a boundary in the head of a part"));
         }
-        self.parts += 1;
-        if self.parts > PARTS {
+        self.count += 1;
+        if self.count > PARTS {
             return Err(Fault::Oversize("more than a thousand parts"));
         }
         Ok(Step::Piece(Piece::Head(head), Place::Data))

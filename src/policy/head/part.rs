@@ -15,6 +15,10 @@ use crate::policy::{Findings, Plan};
 /// A rule blocks.
 struct Stop(u16);
 
+fn going_on(outcome: Outcome) -> Result<Outcome, Stop> {
+    if let Outcome::Stop(rule) = outcome { Err(Stop(rule)) } else { Ok(outcome) }
+}
+
 impl Plan {
     /// Judges the text of a field by the rules for bodies. Rules without a detector see nothing of it.
     pub(in crate::policy) fn judge_part_field(
@@ -25,9 +29,9 @@ impl Plan {
     ) -> Judged<String> {
         let mut judge = HeadJudge::new(self, &self.form, findings);
         let context = Context::default().under(name);
-        match judge.value(name, false, text, context, &Spot::new(Place::Form(name))) {
-            Outcome::Stop(rule) => judge.block(rule),
-            outcome => judge.edited(outcome, text).map_or(Judged::Pass, Judged::Edit),
+        match going_on(judge.value(name, false, text, context, &Spot::new(Place::Form(name)))) {
+            Err(Stop(rule)) => judge.block(rule),
+            Ok(outcome) => judge.edited(outcome, text).map_or(Judged::Pass, Judged::Edit),
         }
     }
 
@@ -83,32 +87,24 @@ impl HeadJudge<'_> {
     fn piece(&mut self, head: &Head<'_>, range: Range<usize>, field: &Field, edits: &mut Edits) -> Result<(), Stop> {
         let text = head.text.get(range.clone()).unwrap_or_default();
         let name = head.text.get(field.name.clone()).unwrap_or_default();
-        match self.anything(text, Context::default(), &Spot::new(Place::Header(name))) {
-            Outcome::Stop(rule) => Err(Stop(rule)),
-            outcome => {
-                let new = self.edited(outcome, text);
-                edits.extend(new.map(|new| (range, new.replace(|c: char| c.is_control(), " "))));
-                Ok(())
-            }
-        }
+        let outcome = going_on(self.anything(text, Context::default(), &Spot::new(Place::Header(name))))?;
+        let new = self.edited(outcome, text);
+        edits.extend(new.map(|new| (range, new.replace(|c: char| c.is_control(), " "))));
+        Ok(())
     }
 
     /// A parameter's value, as it is written and as those read it who resolve escapes. Answers how it is to be written.
     fn param(&mut self, value: &str, is_extended: bool, spot: &Spot<'_>) -> Result<Option<String>, Stop> {
         let mut new = None;
         if !is_extended {
-            match self.anything(value, Context::default(), spot) {
-                Outcome::Stop(rule) => return Err(Stop(rule)),
-                outcome => new = self.edited(outcome, value).map(|new| without_ends(&new)),
-            }
+            let outcome = going_on(self.anything(value, Context::default(), spot))?;
+            new = self.edited(outcome, value).map(|new| without_ends(&new));
         }
         let now = new.as_deref().unwrap_or(value);
         if is_extended || now.contains('%') {
             let decoded = Decoded::of(now, false);
-            match self.anything(&decoded.text, Context::default(), spot) {
-                Outcome::Stop(rule) => return Err(Stop(rule)),
-                outcome => new = self.resent(outcome, &decoded, now).or(new),
-            }
+            let outcome = going_on(self.anything(&decoded.text, Context::default(), spot))?;
+            new = self.resent(outcome, &decoded, now).or(new);
         }
         Ok(new.map(|new| if is_extended { new } else { format!("\"{new}\"") }))
     }

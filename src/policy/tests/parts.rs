@@ -13,7 +13,7 @@ fn format() -> Format {
 /// A part for each head (without its blank line) and content.
 fn body(parts: &[(&str, &str)]) -> String {
     let part = |(head, content): &(&str, &str)| {
-        let head: String = head.lines().map(|line| format!("{line}\r\n")).collect();
+        let head: String = head.lines().flat_map(|line| [line, "\r\n"]).collect();
         format!("--bnd\r\n{head}\r\n{content}\r\n")
     };
     parts.iter().map(part).collect::<String>() + "--bnd--\r\n"
@@ -111,7 +111,7 @@ fn names_of_fields_and_files_are_judged() {
         ("name=f; filename=a@b.com.pdf;x=1", "name=f; filename=\"[REDACTED:email].pdf\";x=1"),
         ("name=\"f\"; filename=\"cv of a@b.com.txt\"", "name=\"f\"; filename=\"cv of [REDACTED:email].txt\""),
         ("name=\"f\"; filename=\"%34111111111111111\"", "name=\"f\"; filename=\"%5BREDACTED%3Acredit_card%5D\""),
-        ("name=f; filename=\"100%4111111111111111\"", "name=f; filename=\"100%[REDACTED:credit_card]\""),
+        ("name=f; filename=\"100% a@b.com\"", "name=f; filename=\"100% [REDACTED:email]\""),
         ("name=f; filename*=UTF-8''x%20a%40b.com", "name=f; filename*=UTF-8''x%20%5BREDACTED%3Aemail%5D"),
         ("name=f; x=\"é\"; y=a@b.com", "name=f; x=\"é\"; y=\"[REDACTED:email]\""),
     ];
