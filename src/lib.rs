@@ -7,9 +7,10 @@
 //!    TLS, HTTP/1.1 or HTTP/2 with it.
 //! 2. [`gateway`] (`pass`, the whole story on one screen) reserves room for the record, reads the canonical target
 //!    ([`gateway::target`]), and finds the route in the snapshot it took at the start ([`gateway::live`]).
-//! 3. The request is judged: path, query, fields, body. [`content::kind`] says what the body is, [`policy`] decides,
-//!    [`content::json`] reads and rewrites it (lines and events one by one, text and forms without it), [`pii`] recognises,
-//!    [`actions`] edit. What comes out is `Cleared`, the only thing that can be sent.
+//! 3. The request is judged: path, query, fields, body. [`content::coding`] takes off what it was packed with,
+//!    [`content::kind`] says what the body is, [`policy`] decides, [`content::json`] reads and rewrites it (lines, events and
+//!    parts one by one, text and forms without it), [`pii`] recognises, [`actions`] edit. What comes out is `Cleared`, the only
+//!    thing that can be sent.
 //! 4. [`gateway::upstream`] sends it on a pooled connection to the next target that is well, and once more where that does no
 //!    harm.
 //! 5. The response is judged the same way. What comes out is a `Reply`, the only thing that can be delivered.
@@ -57,6 +58,9 @@
 //! - The JSON engine does not show a judge everything. A judge says what a glance may pass by
 //!   ([`content::json::Show`]); most members of a body are passed by a loop that touches no stack, no path and no rule, and the
 //!   context of a key is made only where something is looked at.
+//! - A body that an enforced rule looked at goes on without its content codings even where nothing was changed: decoders differ,
+//!   and what was looked at must be what is read. zstd is decoded by the reference library, because the one in Rust gives out
+//!   nothing that still lies in its window: events would wait for ever.
 //! - Each upstream has two clients per worker: a pooled one, and one that keeps nothing, on which a safe retry is sure to get a
 //!   new connection. Both are swapped for new ones when a name of the upstream has lost an address: a pool has no other way to
 //!   let go of connections that are busy.

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use fieldgate::content::json::Limits;
 use fieldgate::content::kind::Format;
+use fieldgate::content::multipart::Boundary;
 use fieldgate::policy::{BodyFilter, Plan};
 use fieldgate::rules::{Source, load};
 use libfuzzer_sys::fuzz_target;
@@ -24,7 +25,8 @@ static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| {
 
 fuzz_target!(|data: &[u8]| {
     let Some(([size], body)) = data.split_first_chunk() else { return };
-    for format in [Format::Lines, Format::Records, Format::Events, Format::Form, Format::Text] {
+    let parts = Format::Multipart(Boundary::of("multipart/form-data; boundary=b").unwrap());
+    for format in [Format::Lines, Format::Records, Format::Events, Format::Form, Format::Text, parts] {
         let (whole, _) = BodyFilter::whole(&PLAN, format, Limits::default(), body);
         let mut filter = BodyFilter::new(&PLAN, format, Limits::default(), body.len());
         let mut out = Vec::new();

@@ -1,6 +1,8 @@
 //! What a body is, by its labels and its beginning. It answers in fixed words: nothing of a header or a body gets into
 //! them. When in doubt it says unsupported, and policy decides.
 
+use super::multipart::Boundary;
+
 /// What a body is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -25,6 +27,8 @@ pub enum Format {
     Events,
     /// `name=value` pairs (WHATWG URL, section 5).
     Form,
+    /// Parts with heads of their own, between boundaries (RFC 2046, RFC 7578).
+    Multipart(Boundary),
     /// Text of any other kind, XML and HTML too.
     Text,
 }
@@ -34,43 +38,27 @@ impl Format {
     pub const fn is_endless(self) -> bool {
         match self {
             Self::Lines | Self::Records | Self::Events => true,
-            Self::Json | Self::Form | Self::Text => false,
+            Self::Json | Self::Form | Self::Multipart(_) | Self::Text => false,
         }
     }
 }
 
 impl Kind {
-    /// Judges by all `Content-Type` and `Content-Encoding` lines, and by the first bytes of the body (a few hundred are
-    /// plenty; none means that the body is empty).
-    pub fn of<'a>(
-        content_types: impl IntoIterator<Item = &'a [u8]>,
-        content_encodings: impl IntoIterator<Item = &'a [u8]>,
-        first_bytes: &[u8],
-    ) -> Self {
+    /// Judges by all `Content-Type` lines, and by the first bytes of the body, its content codings taken off (a few hundred
+    /// are plenty; none means that the body is empty).
+    pub fn of<'a>(content_types: impl IntoIterator<Item = &'a [u8]>, first_bytes: &[u8]) -> Self {
         if first_bytes.is_empty() {
             return Self::Empty;
         }
-        Self::judged(content_types, content_encodings, first_bytes)
+        Self::judged(content_types, first_bytes)
     }
 
-    /// Judges by the labels alone, before anything of the body is there.
-    pub fn labelled<'a>(
-        content_types: impl IntoIterator<Item = &'a [u8]>,
-        content_encodings: impl IntoIterator<Item = &'a [u8]>,
-    ) -> Self {
-        Self::judged(content_types, content_encodings, b"")
+    /// Judges by the label alone, before anything of the body is there.
+    pub fn labelled<'a>(content_types: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        Self::judged(content_types, b"")
     }
 
-    fn judged<'a>(
-        content_types: impl IntoIterator<Item = &'a [u8]>,
-        content_encodings: impl IntoIterator<Item = &'a [u8]>,
-        first_bytes: &[u8],
-    ) -> Self {
-        let codings = content_encodings.into_iter().flat_map(|line| line.split(|byte| *byte == b','));
-        if codings.map(<[u8]>::trim_ascii).any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
-        {
-            return Self::Unsupported("content encoding");
-        }
+    fn judged<'a>(content_types: impl IntoIterator<Item = &'a [u8]>, first_bytes: &[u8]) -> Self {
         let mut lines = content_types.into_iter().map(<[u8]>::trim_ascii);
         let line = lines.next().unwrap_or(b"");
         // SECURITY: where two lines differ, the next reader may believe the other one.
@@ -78,6 +66,7 @@ impl Kind {
             return Self::Unsupported("differing content types");
         }
         let Ok(line) = std::str::from_utf8(line) else { return Self::Unsupported("content type") };
+        let written = line;
         let line = line.to_ascii_lowercase();
         let (essence, parameters) = line.split_once(';').unwrap_or((&line, ""));
         let essence = essence.trim_ascii();
@@ -87,8 +76,17 @@ impl Kind {
         if is_json(essence) || !never_json(essence) && starts_like_json(first_bytes) {
             return Self::Known(Format::Json);
         }
+        if is_multipart(essence) {
+            return Boundary::of(written)
+                .map_or_else(Self::Unsupported, |boundary| Self::Known(Format::Multipart(boundary)));
+        }
         family(essence, first_bytes)
     }
+}
+
+/// Kinds of multipart bodies whose parts are what they say. In others they are slices, copies of one another, or signed.
+fn is_multipart(essence: &str) -> bool {
+    matches!(essence, "multipart/form-data" | "multipart/mixed" | "multipart/related")
 }
 
 fn is_json(essence: &str) -> bool {
@@ -184,19 +182,21 @@ fn declares_other_encoding(first_bytes: &[u8]) -> bool {
     !is_utf8(&name)
 }
 
-fn is_utf8(charset: &str) -> bool {
+/// Whether text in a charset of this name (in lower case) is UTF-8.
+pub fn is_utf8(charset: &str) -> bool {
     matches!(charset, "utf-8" | "utf8" | "us-ascii" | "ascii")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Format::{Events, Form, Json, Lines, Records, Text};
+    use super::Boundary;
+    use super::Format::{Events, Form, Json, Lines, Multipart, Records, Text};
     use super::Kind::{self, Empty, Known, Unsupported};
 
     #[track_caller]
     fn check(content_type: &str, body: &str, expected: Kind) {
         let types = (!content_type.is_empty()).then_some(content_type.as_bytes());
-        assert_eq!(Kind::of(types, [], body.as_bytes()), expected, "{content_type}");
+        assert_eq!(Kind::of(types, body.as_bytes()), expected, "{content_type}");
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
         check("application/x-ndjson", "{}\n{}", Known(Lines));
         check("application/jsonl", "{}", Known(Lines));
         check("application/geo+json-seq", "{}", Known(Records));
-        check("multipart/form-data; boundary=x", "{", Unsupported("multipart"));
+        check("multipart/byteranges; boundary=x", "{", Unsupported("multipart"));
         check("image/png", "[", Unsupported("binary"));
         check("application/octet-stream", "{", Unsupported("binary"));
         check("text/event-stream", "[", Known(Events));
@@ -239,6 +239,19 @@ mod tests {
         check("text/html; charset=utf-8", "<b>", Known(Text));
         check("application/soap+xml", "<a/>", Known(Text));
         check("application/x-www-form-urlencoded", "a=1", Known(Form));
+    }
+
+    #[test]
+    fn multipart_is_known_by_its_boundary() {
+        let boundary = |written: &str| Known(Multipart(Boundary::of(written).unwrap()));
+        for label in
+            ["multipart/form-data; boundary=aB", "Multipart/Mixed;boundary=\"aB\"", "multipart/related; boundary=aB"]
+        {
+            check(label, "--aB", boundary("x; boundary=aB"));
+            check(label, "{", boundary("x; boundary=aB"));
+        }
+        check("multipart/form-data", "--a", Unsupported("multipart without one boundary"));
+        check("multipart/form-data; boundary=a; charset=utf-16", "--a", Unsupported("charset"));
     }
 
     #[test]
@@ -269,21 +282,9 @@ mod tests {
 
     #[test]
     fn lines_that_differ_are_unsupported() {
-        let of = |types: &[&'static str]| Kind::of(types.iter().map(|line| line.as_bytes()), [], b"{}");
+        let of = |types: &[&'static str]| Kind::of(types.iter().map(|line| line.as_bytes()), b"{}");
         assert_eq!(of(&["application/json", "Application/json "]), Known(Json));
         assert_eq!(of(&["application/json", "text/plain"]), Unsupported("differing content types"));
-    }
-
-    #[test]
-    fn any_encoding_is_unsupported() {
-        let of = |codings: &[&'static str]| {
-            Kind::of([b"application/json".as_slice()], codings.iter().map(|line| line.as_bytes()), b"{}")
-        };
-        assert_eq!(of(&["identity"]), Known(Json));
-        assert_eq!(of(&["", "Identity, identity"]), Known(Json));
-        assert_eq!(of(&["gzip"]), Unsupported("content encoding"));
-        assert_eq!(of(&["identity, br"]), Unsupported("content encoding"));
-        assert_eq!(of(&["identity", "zstd"]), Unsupported("content encoding"));
     }
 
     #[test]
@@ -293,7 +294,7 @@ mod tests {
 
     #[test]
     fn labels_may_be_enough() {
-        let of = |label: &'static str| Kind::labelled([label.as_bytes()], []);
+        let of = |label: &'static str| Kind::labelled([label.as_bytes()]);
         assert_eq!(of("text/event-stream;charset=utf-8"), Known(Events));
         assert!(!Json.is_endless() && Events.is_endless() && Lines.is_endless() && Records.is_endless());
     }

@@ -12,6 +12,7 @@ use http_body::{Body, SizeHint};
 use http_body_util::BodyExt;
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::decoded::{Decoded, Trouble};
 use super::error::Refusal;
 use crate::actions::Block;
 use crate::policy::{BodyFault, BodyFilter, Direction, Failure, Findings, Verdict};
@@ -32,6 +33,13 @@ pub enum Fault {
 }
 
 impl Fault {
+    fn of(trouble: &Trouble, direction: Direction) -> Self {
+        match trouble {
+            Trouble::Broken => Self::Broken(direction),
+            Trouble::Coding(fault) => Self::Unreadable(direction, Failure::from(*fault), fault.what()),
+        }
+    }
+
     /// What the exchange is refused with.
     pub fn into_refusal(self) -> Refusal {
         match self {
@@ -78,19 +86,18 @@ impl Bounds {
 
 /// How a body begins.
 #[derive(Debug)]
-pub enum Begun<B> {
+pub enum Begun {
     /// It ended within the limit.
     Whole(Bytes),
     /// There is more.
-    Part(Bytes, B),
+    Part(Bytes),
 }
 
 /// Reads until the body ends or more than `limit` bytes are there; then it is a part, even if nothing more comes.
-pub async fn begin<B>(mut body: B, limit: usize, bounds: Bounds) -> Result<Begun<B>, Fault>
+pub async fn begin<B>(body: &mut Decoded<B>, limit: usize, bounds: Bounds) -> Result<Begun, Fault>
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    check_length(&body, bounds)?;
     let mut first = Bytes::new();
     let mut joined = BytesMut::new();
     loop {
@@ -99,7 +106,7 @@ where
         }
         let frame = match tokio::time::timeout(bounds.patience(), body.frame()).await {
             Ok(Some(Ok(frame))) => frame,
-            Ok(Some(Err(_))) => return Err(Fault::Broken(bounds.direction)),
+            Ok(Some(Err(trouble))) => return Err(Fault::of(&trouble, bounds.direction)),
             Ok(None) => break,
             Err(_) => return Err(Fault::Silent(bounds.direction)),
         };
@@ -113,12 +120,13 @@ where
             }
             joined.extend_from_slice(&data);
         }
-        let length = first.len() + joined.len();
-        if bounds.total.is_some_and(|total| length as u64 > total) {
+        // What was sent counts, too: it may stand for next to nothing.
+        let length = body.read().max((first.len() + joined.len()) as u64);
+        if bounds.total.is_some_and(|total| length > total) {
             return Err(Fault::TooLarge(bounds.direction));
         }
-        if length > limit {
-            return Ok(Begun::Part(if joined.is_empty() { first } else { joined.freeze() }, body));
+        if length > limit as u64 {
+            return Ok(Begun::Part(if joined.is_empty() { first } else { joined.freeze() }));
         }
     }
     Ok(Begun::Whole(if joined.is_empty() { first } else { joined.freeze() }))
@@ -135,7 +143,7 @@ pub fn check_length<B: Body>(body: &B, bounds: Bounds) -> Result<(), Fault> {
 /// What was read and found in a body.
 #[derive(Debug, Default, Clone)]
 pub struct Report {
-    /// Bytes read.
+    /// Bytes read, as they came.
     pub bytes: u64,
     /// What was found.
     pub findings: Findings,
@@ -147,19 +155,24 @@ pub struct Report {
 
 /// A body that is judged while it flows.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts about where it stands")]
 pub struct Flow<B> {
     start: Option<Bytes>,
     /// Judged already, and not handed out yet.
     ahead: Option<Bytes>,
-    inner: B,
+    inner: Decoded<B>,
     filter: Option<BodyFilter>,
+    /// Whether the filter only looks, and what goes on is what came, with its codings.
+    watches: bool,
+    /// Bytes so far, without the codings.
+    length: u64,
     bounds: Bounds,
     pause: Option<Pin<Box<Sleep>>>,
     report: Report,
     /// What is to be said after the bytes before it.
     fault: Option<Fault>,
-    /// Whether the bytes before the fault have yet to be written. A connection writes when a body has nothing more to give
-    /// at the moment, and an error drops what it has not written.
+    /// Whether bytes may have yet to be written before a fault is said. A connection writes when a body has nothing more to
+    /// give at the moment, and an error drops what it has not written: the client would not even see a status.
     flushes: bool,
     ended: bool,
     failed: bool,
@@ -170,12 +183,14 @@ where
     B: Body<Data = Bytes> + Unpin,
 {
     /// A flow of `start` and then `inner`, through a filter if there is one.
-    pub fn new(start: Bytes, inner: B, filter: Option<BodyFilter>, bounds: Bounds) -> Self {
+    pub fn new(start: Bytes, inner: Decoded<B>, filter: Option<BodyFilter>, bounds: Bounds) -> Self {
         Self {
             start: (!start.is_empty()).then_some(start),
             ahead: None,
             inner,
             filter,
+            watches: false,
+            length: 0,
             bounds,
             pause: None,
             report: Report::default(),
@@ -186,30 +201,41 @@ where
         }
     }
 
+    /// The same, but what goes on is what came, with its codings: for filters that change and block nothing.
+    #[must_use]
+    pub fn watched(mut self) -> Self {
+        self.watches = true;
+        self
+    }
+
     /// The next bytes that may leave. After `None` or an error there is nothing more.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Fault>>> {
         if let Some(ahead) = self.ahead.take() {
             return Poll::Ready(Some(Ok(ahead)));
         }
-        if self.fault.is_some() && std::mem::take(&mut self.flushes) {
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        if let Some(fault) = self.fault.take() {
-            return Poll::Ready(Some(Err(self.fail(fault))));
-        }
         loop {
+            if self.fault.is_some() && std::mem::take(&mut self.flushes) {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            if let Some(fault) = self.fault.take() {
+                self.failed = true;
+                return Poll::Ready(Some(Err(fault)));
+            }
             if self.ended || self.failed {
                 return Poll::Ready(None);
             }
-            let chunk = match ready!(self.poll_chunk(cx)) {
-                Ok(chunk) => chunk,
-                Err(fault) => return Poll::Ready(Some(Err(self.fail(fault)))),
+            let next = match ready!(self.poll_chunk(cx)) {
+                Ok(chunk) => self.judge(chunk),
+                Err(fault) => Err(fault),
             };
-            match self.judge(chunk) {
+            match next {
                 Ok(bytes) if bytes.is_empty() => {}
-                Ok(bytes) => return Poll::Ready(Some(Ok(bytes))),
-                Err(fault) => return Poll::Ready(Some(Err(self.fail(fault)))),
+                Ok(bytes) => {
+                    self.flushes = true;
+                    return Poll::Ready(Some(Ok(bytes)));
+                }
+                Err(fault) => self.fault = Some(fault),
             }
         }
     }
@@ -229,7 +255,7 @@ where
         if self.filter.is_some() {
             return SizeHint::default();
         }
-        let start = self.start.as_ref().map_or(0, |b| b.len() as u64);
+        let start = [&self.start, &self.ahead].into_iter().flatten().map(|bytes| bytes.len() as u64).sum::<u64>();
         let inner = self.inner.size_hint();
         let mut hint = SizeHint::new();
         hint.set_lower(start + inner.lower());
@@ -242,12 +268,21 @@ where
     /// What was read and found so far.
     pub fn report(&self) -> Report {
         let mut report = self.report.clone();
+        report.bytes = self.inner.read();
         if let Some(filter) = &self.filter {
             report.edited |= filter.changed();
             report.findings.append(filter.findings().clone());
             report.passed.extend_from_slice(filter.passed());
         }
         report
+    }
+
+    /// Who only watches lets pass what it cannot decode: as it came, and from here on unread.
+    fn watch_no_more(&mut self, failure: Failure, what: &'static str) -> Bytes {
+        self.report = self.report();
+        self.report.passed.push((failure, what));
+        (self.filter, self.watches) = (None, false);
+        self.inner.give_up()
     }
 
     /// Waits for the first bytes that may leave, and keeps them: what fails before can still be refused with a proper answer.
@@ -272,11 +307,6 @@ where
         Ok(all.freeze())
     }
 
-    fn fail(&mut self, fault: Fault) -> Fault {
-        self.failed = true;
-        fault
-    }
-
     /// The next piece as it came; `None` at the end.
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Fault>> {
         if let Some(start) = self.start.take() {
@@ -292,7 +322,14 @@ where
                         return Poll::Ready(self.count(data));
                     }
                 }
-                Poll::Ready(Some(Err(_))) => return Poll::Ready(Err(Fault::Broken(self.bounds.direction))),
+                Poll::Ready(Some(Err(trouble))) => {
+                    return Poll::Ready(match trouble {
+                        Trouble::Coding(fault) if self.watches => {
+                            Ok(Some(self.watch_no_more(fault.into(), fault.what())))
+                        }
+                        Trouble::Coding(_) | Trouble::Broken => Err(Fault::of(&trouble, self.bounds.direction)),
+                    });
+                }
                 Poll::Ready(None) => {
                     self.ended = true;
                     return Poll::Ready(Ok(None));
@@ -315,9 +352,9 @@ where
     }
 
     fn count(&mut self, data: Bytes) -> Result<Option<Bytes>, Fault> {
-        self.report.bytes += data.len() as u64;
+        self.length += data.len() as u64;
         match self.bounds.total {
-            Some(total) if self.report.bytes > total => Err(Fault::TooLarge(self.bounds.direction)),
+            Some(total) if self.length.max(self.inner.read()) > total => Err(Fault::TooLarge(self.bounds.direction)),
             _ => Ok(Some(data)),
         }
     }
@@ -334,6 +371,7 @@ where
         }
         let direction = self.bounds.direction;
         let fault = match result {
+            Ok(()) if self.watches => return Ok(self.inner.take_kept()),
             Ok(()) => return Ok(out.into()),
             Err(BodyFault::Blocked) => match filter.verdict() {
                 Verdict::Block(block, _) => Fault::Blocked(direction, block),
@@ -344,7 +382,6 @@ where
         // Whole lines and events before the one that does not pass are not kept back.
         if filter.is_endless() && !out.is_empty() {
             self.fault = Some(fault);
-            self.flushes = true;
             return Ok(out.into());
         }
         Err(fault)

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use super::error::Refusal;
+use crate::content::coding;
 
 /// How we call ourselves in `Via` (RFC 9110 section 7.6.3). The instance part tells a loop from a chain of gateways.
 #[derive(Debug, Clone)]
@@ -163,7 +164,7 @@ pub struct RequestFields<'a> {
     pub id: &'a HeaderValue,
     /// Who we are.
     pub via: &'a Via,
-    /// Whether any rule will look at the response body: then it must come without a content coding.
+    /// Whether any rule will look at the response body: then it must come with content codings that can be taken off.
     pub reads_response: bool,
     /// Whether the response body may be edited or blocked: then it must come whole and fresh, too.
     pub edits_response: bool,
@@ -185,7 +186,11 @@ impl RequestFields<'_> {
         }
         headers.remove(header::EXPECT);
         if self.reads_response {
-            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+            // What the client does not ask for is not asked for either: to decode costs more than most networks. A client that
+            // says nothing takes anything, and gets what is plain.
+            let accepted = coding::accepted(headers.get_all(header::ACCEPT_ENCODING).iter().map(HeaderValue::as_bytes));
+            let accepted = HeaderValue::try_from(accepted).unwrap_or(HeaderValue::from_static("identity"));
+            headers.insert(header::ACCEPT_ENCODING, accepted);
         }
         if self.edits_response {
             // A slice of a document or a 304 for an older policy's copy would pass unjudged.

@@ -10,9 +10,11 @@
 pub mod arrival;
 pub mod body;
 pub mod connection;
+pub mod decoded;
 pub mod error;
 pub mod exchange;
 pub mod headers;
+pub mod labels;
 pub mod live;
 mod protect;
 pub mod reply;

@@ -13,14 +13,17 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
 use super::body::{Begun, Bounds, Flow, begin};
+use super::decoded::Decoded;
 use super::error::Refusal;
 use super::exchange::Exchange;
 use super::headers::{self, RequestFields};
+use super::labels::Labels;
 use super::reply::{Reply, ReplyBody};
 use super::target::Target;
 use super::tunnel::{self, Ask};
 use super::upload::Upload;
 use super::upstream::{Answer, Cleared, Outgoing};
+use crate::content::coding::Decoder;
 use crate::content::kind::{Format, Kind};
 use crate::policy::{
     BodyFault, BodyFilter, Direction, Failure, Findings, HeaderChange, HeaderEdit, Judged, OnFailure, Plan, Verdict,
@@ -35,7 +38,8 @@ pub async fn request(
     asks_for_tunnel: bool,
 ) -> Result<Cleared, Refusal> {
     let plan = exchange.plan(Direction::Request).ok_or(Refusal::Internal)?;
-    let mut gate = Gate { exchange, direction: Direction::Request, findings: Findings::default(), edited: false };
+    let mut gate =
+        Gate { exchange, direction: Direction::Request, findings: Findings::default(), edited: false, decoded: false };
     let path = gate.part(|found| plan.judge_path(&target.path, found), target.path.clone())?;
     let query = match &target.query {
         Some(query) => gate.part(|found| plan.judge_query(query, found), query.clone())?.into(),
@@ -44,6 +48,9 @@ pub async fn request(
     let labels = Labels::of(&head.headers);
     let mut fields = gate.fields(&plan, head.headers)?;
     let outgoing = request_body(&mut gate, &plan, &labels, body).await?;
+    if gate.decoded {
+        fields.remove(header::CONTENT_ENCODING);
+    }
     gate.settle();
 
     let route = exchange.matched().ok_or(Refusal::Internal)?;
@@ -104,7 +111,8 @@ pub async fn response(exchange: &mut Exchange, answer: Answer, ask: Option<Ask>)
     let idle = exchange.pool().ok_or(Refusal::Internal)?.spec.idle_timeout;
     let is_head = exchange.method == Method::HEAD;
     let length = headers.get(header::CONTENT_LENGTH).cloned();
-    let mut gate = Gate { exchange, direction: Direction::Response, findings: Findings::default(), edited: false };
+    let mut gate =
+        Gate { exchange, direction: Direction::Response, findings: Findings::default(), edited: false, decoded: false };
     let labels = Labels::of(&headers);
     let mut fields = gate.fields(&plan, headers)?;
     headers::strip_hop(&mut fields);
@@ -121,7 +129,7 @@ pub async fn response(exchange: &mut Exchange, answer: Answer, ask: Option<Ask>)
         // A slice of a document cannot be judged.
         let judged = if status == StatusCode::PARTIAL_CONTENT && plan.reads_body() {
             gate.decide(&plan, Failure::Unsupported, "partial content")?;
-            JudgedBody::Flow(Flow::new(Bytes::new(), body, None, bounds))
+            gate.as_it_came(Bytes::new(), false, Decoded::plain(body), bounds)
         } else {
             judge_body(&mut gate, &plan, &labels, body, bounds).await?
         };
@@ -130,6 +138,10 @@ pub async fn response(exchange: &mut Exchange, answer: Answer, ask: Option<Ask>)
             JudgedBody::Flow(flow) => flowing(&mut gate, plan.reads_body(), flow).await?,
         }
     };
+    // The answer to HEAD says what the answer to GET would have.
+    if gate.decoded || is_head && plan.acts_on_body() && labels.codings().is_ok_and(|codings| !codings.is_empty()) {
+        fields.remove(header::CONTENT_ENCODING);
+    }
     gate.settle();
     headers::response_fields(&mut fields, &exchange.worker.via, &exchange.id_field, plan.acts_on_body());
     if opens_tunnel {
@@ -170,34 +182,6 @@ async fn first_bytes(flow: &mut Flow<reqwest::Body>) -> Option<Result<(), super:
     }
 }
 
-/// What the sender says of its body. SECURITY: taken before any rule about fields has run, so that no rule can make a coded
-/// body look plain.
-struct Labels {
-    types: Vec<HeaderValue>,
-    codings: Vec<HeaderValue>,
-}
-
-impl Labels {
-    fn of(fields: &HeaderMap) -> Self {
-        let all = |name| fields.get_all(name).iter().cloned().collect();
-        Self { types: all(header::CONTENT_TYPE), codings: all(header::CONTENT_ENCODING) }
-    }
-
-    fn kind(&self, start: &[u8]) -> Kind {
-        let bytes = HeaderValue::as_bytes;
-        Kind::of(self.types.iter().map(bytes), self.codings.iter().map(bytes), start)
-    }
-
-    /// For a row of documents that may go on for ever: what it is, before anything of it has come.
-    fn endless(&self) -> Option<Format> {
-        let bytes = HeaderValue::as_bytes;
-        match Kind::labelled(self.types.iter().map(bytes), self.codings.iter().map(bytes)) {
-            Kind::Known(format) if format.is_endless() => Some(format),
-            Kind::Known(_) | Kind::Empty | Kind::Unsupported(_) => None,
-        }
-    }
-}
-
 /// A judged body.
 #[expect(clippy::large_enum_variant, reason = "lives for one statement; a box would be an allocation per request")]
 enum JudgedBody<B> {
@@ -217,52 +201,64 @@ where
 {
     super::body::check_length(&body, bounds).map_err(super::body::Fault::into_refusal)?;
     if !plan.reads_body() {
-        return Ok(JudgedBody::Flow(Flow::new(Bytes::new(), body, None, bounds)));
+        return Ok(JudgedBody::Flow(Flow::new(Bytes::new(), Decoded::plain(body), None, bounds)));
     }
     let limits = gate.exchange.worker.limits.clone();
     let hold = if plan.may_block_body() { gate.body_limit() } else { limits.buffer };
-    let filter = |gate: &Gate<'_>, format| {
-        // What cannot be judged in parts must be held whole: an event, a field of a form.
-        let hold = if matches!(format, Format::Events | Format::Form) { gate.body_limit() } else { hold };
-        Some(BodyFilter::new(plan, format, limits.json, hold))
-    };
     // A body that says how long it is will not keep anybody waiting.
     let is_short = body.size_hint().exact().is_some_and(|length| length <= hold as u64);
-    if let Some(format) = labels.endless().filter(|_| !is_short) {
-        return Ok(JudgedBody::Flow(Flow::new(Bytes::new(), body, filter(gate, format), bounds)));
-    }
-    let (start, rest) = match begin(body, hold, bounds).await.map_err(super::body::Fault::into_refusal)? {
-        Begun::Whole(bytes) => (bytes, None),
-        Begun::Part(bytes, rest) => (bytes, Some(rest)),
+    let codings = labels.codings();
+    let mut body = match &codings {
+        Ok(codings) if !codings.is_empty() => Decoded::coded(body, Decoder::new(codings, gate.decoded_limit())),
+        Ok(_) | Err(_) => Decoded::plain(body),
     };
-    let trouble = match labels.kind(&start) {
-        Kind::Empty => return Ok(JudgedBody::Whole(start)),
-        Kind::Known(format) => plan.trouble_with(format).map_or(Ok(format), Err),
-        Kind::Unsupported(reason) => Err(reason),
+    let filter = |gate: &Gate<'_>, format| {
+        // What cannot be judged in parts must be held whole: an event, a field of a form.
+        let hold = if matches!(format, Format::Events | Format::Form | Format::Multipart(_)) {
+            gate.body_limit()
+        } else {
+            hold
+        };
+        Some(BodyFilter::new(plan, format, limits.json, hold))
+    };
+    if let Some(format) = labels.endless().filter(|_| !is_short && codings.is_ok()) {
+        let filter = filter(gate, format);
+        return Ok(JudgedBody::Flow(gate.flow(plan, Bytes::new(), body, filter, bounds)));
+    }
+    // What cannot be decoded need not be waited for, but a body without a byte is none.
+    let hold_now = if codings.is_ok() { hold } else { 0 };
+    let (start, is_whole) = match begin(&mut body, hold_now, bounds).await {
+        Ok(Begun::Whole(bytes)) => (bytes, true),
+        Ok(Begun::Part(bytes)) => (bytes, false),
+        Err(super::body::Fault::Unreadable(_, failure, reason)) => {
+            gate.decide(plan, failure, reason)?;
+            return Ok(gate.as_it_came(Bytes::new(), false, body, bounds));
+        }
+        Err(fault) => return Err(fault.into_refusal()),
+    };
+    let trouble = match (codings, labels.kind(&start)) {
+        (_, Kind::Empty) if is_whole => return Ok(gate.empty(plan, body)),
+        (Err(reason), _) | (Ok(_), Kind::Unsupported(reason)) => Err(reason),
+        (Ok(_), Kind::Known(format)) => plan.trouble_with(format).map_or(Ok(format), Err),
+        // Nothing has come of all that was read: it is too much to be held, and what it is nobody knows.
+        (Ok(_), Kind::Empty) => Err("nothing but empty coded data"),
     };
     let format = match trouble {
-        Ok(format) => Some(format),
+        Ok(format) => format,
         Err(reason) => {
             gate.decide(plan, Failure::Unsupported, reason)?;
-            None
+            return Ok(gate.as_it_came(start, is_whole, body, bounds));
         }
     };
-    let Some(rest) = rest else {
-        gate.exchange.count_body(bounds.direction, start.len());
-        return Ok(JudgedBody::Whole(match format {
-            Some(format) => gate.whole(plan, format, start)?,
-            None => start,
-        }));
-    };
-    let filter = match format {
-        None => None,
-        Some(_) if plan.may_block_body() => {
-            gate.decide(plan, Failure::Oversize, "the body is larger than what may be held (`limits.body`)")?;
-            None
-        }
-        Some(format) => filter(gate, format),
-    };
-    Ok(JudgedBody::Flow(Flow::new(start, rest, filter, bounds)))
+    if is_whole {
+        return gate.whole(plan, format, start, body).map(JudgedBody::Whole);
+    }
+    if plan.may_block_body() {
+        gate.decide(plan, Failure::Oversize, "the body is larger than what may be held (`limits.body`)")?;
+        return Ok(gate.as_it_came(start, is_whole, body, bounds));
+    }
+    let filter = filter(gate, format);
+    Ok(JudgedBody::Flow(gate.flow(plan, start, body, filter, bounds)))
 }
 
 /// One half of an exchange, being judged.
@@ -271,6 +267,8 @@ struct Gate<'a> {
     direction: Direction,
     findings: Findings,
     edited: bool,
+    /// Whether the codings were taken off the body that goes on.
+    decoded: bool,
 }
 
 impl Gate<'_> {
@@ -298,8 +296,76 @@ impl Gate<'_> {
         if edits.is_empty() { Ok(fields) } else { edited_fields(&fields, &edits) }
     }
 
-    /// A body that is wholly here.
-    fn whole(&mut self, plan: &Arc<Plan>, format: Format, body: Bytes) -> Result<Bytes, Refusal> {
+    /// A body that nobody judges, with its codings; `start` is what was read of one that has none.
+    fn as_it_came<B>(&mut self, start: Bytes, is_whole: bool, mut body: Decoded<B>, bounds: Bounds) -> JudgedBody<B>
+    where
+        B: http_body::Body<Data = Bytes> + Unpin,
+    {
+        let start = if body.is_coded() { body.give_up() } else { start };
+        if is_whole || http_body::Body::is_end_stream(&body) {
+            self.exchange.count_body(self.direction, start.len());
+            return JudgedBody::Whole(start);
+        }
+        JudgedBody::Flow(Flow::new(start, body, None, bounds))
+    }
+
+    /// A body that flows. What an enforced rule has looked at goes on without its codings.
+    ///
+    /// SECURITY: even where nothing was changed. Decoders differ (in what they take for `deflate`, in what may follow the
+    /// end), and what was looked at must be what is read.
+    fn flow<B>(
+        &mut self,
+        plan: &Plan,
+        start: Bytes,
+        mut body: Decoded<B>,
+        filter: Option<BodyFilter>,
+        bounds: Bounds,
+    ) -> Flow<B>
+    where
+        B: http_body::Body<Data = Bytes> + Unpin,
+    {
+        let watches = body.is_coded() && !plan.acts_on_body();
+        if !watches {
+            self.decoded = body.is_coded();
+            body.keep_no_more();
+        }
+        let flow = Flow::new(start, body, filter, bounds);
+        if watches { flow.watched() } else { flow }
+    }
+
+    /// A body in which there is nothing: the codings of one that had some bytes stand for nothing, too.
+    fn empty<B>(&mut self, plan: &Plan, mut body: Decoded<B>) -> JudgedBody<B>
+    where
+        B: http_body::Body<Data = Bytes> + Unpin,
+    {
+        let came = body.take_kept();
+        self.exchange.count_body(self.direction, came.len());
+        if came.is_empty() || !plan.acts_on_body() {
+            return JudgedBody::Whole(came);
+        }
+        self.decoded = true;
+        JudgedBody::Whole(Bytes::new())
+    }
+
+    /// A body that is wholly here; `source` is what it was read from.
+    fn whole<B>(
+        &mut self,
+        plan: &Arc<Plan>,
+        format: Format,
+        body: Bytes,
+        mut source: Decoded<B>,
+    ) -> Result<Bytes, Refusal>
+    where
+        B: http_body::Body<Data = Bytes> + Unpin,
+    {
+        self.exchange.count_body(self.direction, source.read() as usize);
+        self.decoded = source.is_coded() && plan.acts_on_body();
+        let came = (source.is_coded() && !self.decoded).then(|| source.take_kept());
+        let judged = self.judged(plan, format, body)?;
+        Ok(came.unwrap_or(judged))
+    }
+
+    fn judged(&mut self, plan: &Arc<Plan>, format: Format, body: Bytes) -> Result<Bytes, Refusal> {
         let (result, judge) = BodyFilter::whole(plan, format, self.exchange.worker.limits.json, &body);
         let verdict = judge.verdict();
         for (failure, what) in judge.passed() {
@@ -354,6 +420,10 @@ impl Gate<'_> {
 
     fn body_limit(&self) -> usize {
         self.exchange.matched().map_or(0, |route| route.body_limit)
+    }
+
+    fn decoded_limit(&self) -> u64 {
+        self.exchange.matched().map_or(0, |route| route.decoded_limit)
     }
 
     fn total_limit(&self) -> Option<u64> {

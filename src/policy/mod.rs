@@ -28,6 +28,7 @@ pub use plan::Plan;
 use std::sync::Arc;
 
 use crate::actions::{Action, Block};
+use crate::content::coding;
 use crate::content::json::selector::Selector;
 use crate::pii::{Confidence, EntitySet};
 
@@ -77,6 +78,15 @@ impl Failure {
             Self::Malformed => "malformed",
             Self::Oversize => "oversize",
             Self::Unsupported => "unsupported",
+        }
+    }
+}
+
+impl From<coding::Fault> for Failure {
+    fn from(fault: coding::Fault) -> Self {
+        match fault {
+            coding::Fault::Malformed(_) => Self::Malformed,
+            coding::Fault::Oversize => Self::Oversize,
         }
     }
 }

@@ -117,7 +117,8 @@ impl Plan {
     /// have nothing to select from.
     pub fn trouble_with(&self, format: Format) -> Option<&'static str> {
         match format {
-            Format::Json | Format::Lines | Format::Records | Format::Events => None,
+            // Each part of a multipart body is asked about on its own.
+            Format::Json | Format::Lines | Format::Records | Format::Events | Format::Multipart(_) => None,
             Format::Text => self.facts.selects.then_some("text under rules with selectors"),
             Format::Form => self.facts.selects.then_some("form under rules with selectors"),
         }

@@ -106,6 +106,8 @@ pub struct Route {
     pub websocket: bool,
     /// `limits.body`: what a plan that must hold the body may hold, in bytes.
     pub body_limit: usize,
+    /// `limits.decoded`: what a body with content codings may become, in bytes; beyond, a hundred times of what was sent.
+    pub decoded_limit: u64,
     /// `limits.total`: the most bytes a body may have at all; `None`: no limit.
     pub total_limit: Option<u64>,
     /// What is judged on the way in.

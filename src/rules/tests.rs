@@ -114,7 +114,7 @@ routes:
     upstream: crm
     strip_prefix: /v1
     encoded_slash: keep
-    limits: {body: 64KiB, total: 1GB}
+    limits: {body: 64KiB, decoded: 32MiB, total: 1GB}
 ",
     );
     let upstream = &ruleset.upstreams[0];
@@ -146,7 +146,7 @@ routes:
     let route = &ruleset.routes[0];
     assert_eq!(route.strip_prefix.as_deref(), Some("/v1"));
     assert!(route.keep_encoded_slash);
-    assert_eq!((route.body_limit, route.total_limit), (65536, Some(1_000_000_000)));
+    assert_eq!((route.body_limit, route.decoded_limit, route.total_limit), (65536, 32 << 20, Some(1_000_000_000)));
     assert_eq!(ruleset.router.find("api.example.com", "GET", "/v1/x"), Some(0));
     assert_eq!(ruleset.router.find("api.example.com", "PUT", "/v1/x"), None);
 }

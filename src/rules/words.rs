@@ -60,7 +60,7 @@ pub(super) const ROUTE: Scope =
     scope("a route", &["match", "upstream", "policies", "strip_prefix", "encoded_slash", "limits", "upgrade"])
         .later(&["auth", "rate_limit", "consumers", "when"]);
 pub(super) const MATCH: Scope = scope("`match`", &["hosts", "paths", "methods"]);
-pub(super) const LIMITS: Scope = scope("`limits`", &["body", "total"]);
+pub(super) const LIMITS: Scope = scope("`limits`", &["body", "decoded", "total"]);
 
 pub(super) const DETECTOR: Scope = scope("a detector", &["pattern", "context", "examples", "counter_examples"]);
 

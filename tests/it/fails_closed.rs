@@ -24,7 +24,7 @@ fn requests_that_cannot_be_read_are_refused() {
         (br"{'a':1}", json, 422, "malformed"),
         (deep.as_bytes(), json, 422, "malformed"),
         (b"{}", &[("Content-Type", "application/json; charset=utf-16")], 415, "unsupported"),
-        (b"{}", &[("Content-Type", "application/json"), ("Content-Encoding", "gzip")], 415, "unsupported"),
+        (b"{}", &[("Content-Type", "application/json"), ("Content-Encoding", "compress")], 415, "unsupported"),
         (b"\x00\x01binary", &[("Content-Type", "application/octet-stream")], 415, "unsupported"),
     ];
     for (body, headers, status, code) in bodies {

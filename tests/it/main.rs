@@ -10,12 +10,14 @@
 mod support;
 
 mod bounds_clients;
+mod decodes_bodies;
 mod fails_closed;
 mod finds_on_unseen_ground;
 mod finds_what_operators_define;
 mod keeps_the_audit_trail;
 mod opens_tunnels;
 mod protects_other_bodies;
+mod protects_parts;
 mod protects_requests;
 mod protects_responses;
 mod proxies_faithfully;

@@ -85,7 +85,7 @@ fn an_edited_body_has_no_old_validators() {
     }
     let seen = upstream.last();
     assert_eq!((seen.header("range"), seen.header("if-none-match")), (None, None));
-    assert_eq!(seen.header("accept-encoding"), Some("identity"));
+    assert_eq!(seen.header("accept-encoding"), Some("gzip"));
 }
 
 #[test]

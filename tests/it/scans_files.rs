@@ -157,11 +157,34 @@ fn the_exit_code_serves_scripts() {
     assert_eq!(code(&["--fail", "--detect", "secrets", "a.json"]), Some(0));
     assert_eq!(code(&["--fail", "b.json"]), Some(4));
     check(&folder.scan(&["--format", "jsonl", "b.json"], ""), 4, "", "malformed at byte 7 of `b.json`, read as json: ");
-    check(&folder.scan(&["c"], ""), 4, "", "unsupported at byte 0 of `c`: compressed with gzip");
+    check(&folder.scan(&["c"], ""), 4, "", "malformed: `c` cannot be unpacked: gzip that breaks off");
     check(&folder.scan(&["nothing.json"], ""), 2, "", "there is no file `nothing.json`");
     check(&folder.scan(&["--detect", "emial"], ""), 2, "", "no entity or group `emial`; did you mean `email`?");
     check(&folder.scan(&["--input", "yaml"], ""), 2, "", "possible values: json, ndjson, csv, text");
     check(&folder.scan(&["--ndjson-field", "t", "--format", "human"], ""), 2, "", "`--format human` has none");
+}
+
+#[test]
+fn what_is_packed_is_unpacked_on_the_way() {
+    let lines = "{\"a\":1}\n{\"mail\":\"jane@example.com\"}\n";
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(lines.as_bytes()).expect("memory");
+    let gzip = gzip.finish().expect("memory");
+    let zstd = zstd::encode_all(lines.as_bytes(), 1).expect("memory");
+    let mut brotli = Vec::new();
+    brotli::BrotliCompress(&mut lines.as_bytes(), &mut brotli, &brotli::enc::BrotliEncoderParams::default())
+        .expect("memory");
+    let folder = Folder::new().with("a.ndjson.gz", &gzip).with("b.jsonl.zst", &zstd).with("c.NDJSON.br", &brotli);
+    let folder = folder.with("d", &zstd).with("plain.gz", lines);
+    let found =
+        "{\"path\":\"$.mail\",\"entity\":\"email\",\"start\":17,\"end\":33,\"confidence\":\"certain\",\"line\":2}\n";
+    for name in ["a.ndjson.gz", "b.jsonl.zst", "c.NDJSON.br", "d"] {
+        check(&folder.scan(&["--format", "jsonl", name], ""), 0, found, "");
+    }
+    check(&folder.scan(&["--format", "jsonl", "-"], &gzip), 0, found, "");
+    check(&folder.scan(&["plain.gz"], ""), 4, "", "`plain.gz` cannot be unpacked: not the gzip that it is said to be");
+    let cut = folder.scan(&["--format", "jsonl"], &gzip[..gzip.len() - 1]);
+    check(&cut, 4, "", "standard input cannot be unpacked: gzip that breaks off");
 }
 
 #[test]

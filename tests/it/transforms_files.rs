@@ -70,6 +70,23 @@ const RECORD: &[u8] = br#"{ "ssn":"123-45-6789", "n":1.10,"note":"mail jane@exam
 const MASKED: &str = r#"{ "ssn":"***********", "n":1.10,"note":"mail [REDACTED:email]" }"#;
 
 #[test]
+fn content_codings_come_off() {
+    let folder = Folder::new(RULES);
+    let packed = zstd::encode_all(&br#"{"ssn":"123","a":1}"#[..], 1).expect("memory");
+    let run = |codings: &str, body: &[u8]| {
+        let output = folder.run(&["--route", "customers", "--content-encoding", codings], body);
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let done = |text: &str| (Some(0), text.to_owned(), String::new());
+    let failed = |text: &str| (Some(4), String::new(), format!("fieldgate: {text}\n"));
+    assert_eq!(run("identity, zstd", &packed), done(r#"{"ssn":"***","a":1}"#));
+    assert_eq!(run("zstd", &packed[..9]), failed("malformed at byte 0: zstd that breaks off"));
+    assert_eq!(run("gzip", &packed), failed("malformed at byte 0: not the gzip that it is said to be"));
+    assert_eq!(run("compress", &packed), failed("unsupported at byte 0: content encoding"));
+}
+
+#[test]
 fn files_and_pipes_come_out_as_clients_get_them() {
     let folder = Folder::new(RULES);
     std::fs::write(folder.0.path().join("record.json"), RECORD).expect("file");

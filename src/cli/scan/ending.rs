@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use crate::content::coding;
 use crate::content::json::Fault;
 
 /// Why an input was not read to its end.
@@ -25,8 +26,8 @@ pub(super) enum Ending {
         /// Why, and where.
         fault: Fault,
     },
-    /// It must be unpacked first.
-    Compressed(String),
+    /// It cannot be unpacked.
+    Packed(String, coding::Fault),
 }
 
 impl Ending {
@@ -45,9 +46,7 @@ impl Ending {
                 };
                 format!("{word} at byte {at} of {name}, read as {format}: {what}{hint}")
             }
-            Self::Compressed(name) => {
-                format!("unsupported at byte 0 of {name}: compressed with gzip; try `zcat FILE | fieldgate scan -`")
-            }
+            Self::Packed(name, fault) => format!("malformed: {name} cannot be unpacked: {fault}"),
         }
     }
 
@@ -56,7 +55,7 @@ impl Ending {
         match self {
             Self::Read(..) | Self::Write(_) => 1,
             Self::Usage(_) => 2,
-            Self::Unreadable { .. } | Self::Compressed(_) => 4,
+            Self::Unreadable { .. } | Self::Packed(..) => 4,
         }
         .into()
     }

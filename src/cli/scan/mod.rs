@@ -8,7 +8,7 @@ mod report;
 mod source;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use clap::{Args, ValueEnum};
 use super::input::Input;
 use super::progress::Progress;
 use super::say;
+use crate::content::coding::Coding;
 use crate::content::json::Fault;
 use crate::pii::detector::{named, names};
 use crate::pii::{Confidence, Customs, EntitySet};
@@ -25,7 +26,7 @@ use crate::scan::{Finding, Format, Guess, Scan as Reader, Search};
 use ending::Ending;
 use jsonl::{Jsonl, Words};
 use report::Report;
-use source::Source;
+use source::{Source, packed_with};
 
 const AFTER_HELP: &str = "Exit codes:
   0  read to its end, whether something was found or not
@@ -39,6 +40,7 @@ doubled quotes. With --ndjson-field they count bytes of the field's value, decod
 given for ndjson, csv and text; `path` is the key path, or the column.
 
 Values are never printed without --show-values; a key that is personal data itself is shown as what it is, like `$.[email]`.
+What is packed with gzip or zstd, or with brotli by the file's ending, is unpacked on the way; offsets count what comes of it.
 Text must be UTF-8. Objects that are all the rest of a log line are read as JSON. What an input is can only be guessed when its
 first 64 KiB or all of it is there: for a stream that grows say --input.
 
@@ -46,7 +48,7 @@ Examples:
   fieldgate scan export.json
   fieldgate scan --detect pii,secrets --fail fixtures/users.csv
   kubectl logs api | fieldgate scan --input text --format jsonl -
-  zcat events.ndjson.gz | fieldgate scan --ndjson-field message -";
+  fieldgate scan --ndjson-field message events.ndjson.gz";
 
 /// Find personal data and secrets in a file or standard input
 #[derive(Debug, Args)]
@@ -135,6 +137,7 @@ impl Scan {
         let is_quiet = is_human && self.ndjson_field.is_none();
         let progress = Progress::new(input.length(), is_quiet || !io::stdout().is_terminal());
         let mut source = Source::new(input, progress);
+        source.unpack(self.packing())?;
         let out = BufWriter::new(io::stdout().lock());
         let jsonl = Jsonl::new(out, self.words(&customs));
         match &self.ndjson_field {
@@ -176,8 +179,17 @@ impl Scan {
             Some(InputFormat::Ndjson) => Some(Guess::Lines),
             Some(InputFormat::Csv) => Some(Guess::Csv),
             Some(InputFormat::Text) => Some(Guess::Text),
-            None => self.file.extension().and_then(|ending| Guess::by_extension(&ending.to_string_lossy())),
+            None => {
+                let packed = self.packing().and_then(|_| self.file.file_stem()).map(Path::new);
+                let name = packed.unwrap_or(&self.file);
+                name.extension().and_then(|ending| Guess::by_extension(&ending.to_string_lossy()))
+            }
         }
+    }
+
+    /// With what it is packed, as the file's name says.
+    fn packing(&self) -> Option<Coding> {
+        self.file.extension().and_then(|ending| packed_with(&ending.to_string_lossy()))
     }
 
     /// Prints a summary at the end, also of what was found before a fault.

@@ -3,13 +3,15 @@
 use std::io::{ErrorKind, Read};
 
 use super::ending::Ending;
-use crate::cli::input::Input;
+use crate::cli::input::{Input, coding_fault};
 use crate::cli::progress::Progress;
+use crate::content::coding::{Coding, Codings};
 use crate::scan::{BEGINNING, Format, Guess, guess};
 
 /// Bytes read at once.
 const BUFFER: usize = 64 * 1024;
-const GZIP: &[u8] = b"\x1f\x8b";
+/// How packed data begins, and with what it is packed. Brotli has no beginning.
+const BEGINNINGS: [(&[u8], Coding); 2] = [(b"\x1f\x8b", Coding::Gzip), (b"\x28\xb5\x2f\xfd", Coding::Zstd)];
 
 pub(super) struct Source {
     input: Input,
@@ -17,13 +19,35 @@ pub(super) struct Source {
     /// What was read to guess by.
     beginning: Vec<u8>,
     ended: bool,
-    /// Bytes read so far.
+    /// Bytes read so far, unpacked.
     pub read: u64,
+}
+
+/// With what a file is packed, by its name's ending.
+pub(super) fn packed_with(ending: &str) -> Option<Coding> {
+    match ending.to_ascii_lowercase().as_str() {
+        "gz" | "gzip" => Some(Coding::Gzip),
+        "zst" | "zstd" => Some(Coding::Zstd),
+        "br" => Some(Coding::Brotli),
+        _ => None,
+    }
 }
 
 impl Source {
     pub fn new(input: Input, progress: Progress) -> Self {
         Self { input, progress: Some(progress), beginning: Vec::new(), ended: false, read: 0 }
+    }
+
+    /// Unpacks what is packed: as its name says, or its beginning.
+    pub fn unpack(&mut self, said: Option<Coding>) -> Result<(), Ending> {
+        let name = self.name().to_owned();
+        let beginning = self.input.beginning().map_err(|error| Ending::Read(name, error))?;
+        let begins = || BEGINNINGS.iter().find(|(start, _)| beginning.starts_with(start)).map(|(_, coding)| *coding);
+        if let Some(coding) = said.or_else(begins) {
+            // Whoever searches a file of their own may wait for its end.
+            self.input.unpack(&Codings::one(coding), u64::MAX);
+        }
+        Ok(())
     }
 
     /// For messages.
@@ -69,16 +93,19 @@ impl Source {
             match self.input.read(buffer) {
                 Ok(length) => break length,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(Ending::Read(self.name().to_owned(), error)),
+                Err(error) => {
+                    let name = self.name().to_owned();
+                    return Err(match coding_fault(&error) {
+                        Some(fault) => Ending::Packed(name, fault),
+                        None => Ending::Read(name, error),
+                    });
+                }
             }
         };
-        if self.read == 0 && buffer.get(..length).is_some_and(|start| start.starts_with(GZIP)) {
-            return Err(Ending::Compressed(self.name().to_owned()));
-        }
         self.ended = length == 0;
         self.read += length as u64;
         if let Some(progress) = &mut self.progress {
-            progress.at(self.read);
+            progress.at(self.input.taken());
         }
         Ok(length)
     }

@@ -15,7 +15,8 @@ use clap::{Args, ValueEnum};
 use super::input::Input;
 use super::progress::Progress;
 use super::{check, say};
-use crate::policy::Direction;
+use crate::content::coding::Codings;
+use crate::policy::{Direction, Failure};
 use crate::rules::{self, Source};
 use ending::Ending;
 use stream::Work;
@@ -33,6 +34,7 @@ a longer one is written as it is read, so that with 4 a part of it may be out al
 Examples:
   fieldgate transform --rules rules --route customers record.json
   curl -s http://127.0.0.1:9001/customers/1 | fieldgate transform --rules rules --route customers -v
+  fieldgate transform --rules rules --route customers --content-encoding gzip export.json.gz
   fieldgate transform --rules rules --route customers --direction request order.json >/dev/null";
 
 /// Rewrite one body from a file or standard input by a route's rules
@@ -51,6 +53,9 @@ pub(super) struct Transform {
     /// What the body says it is
     #[arg(long, default_value = "application/json", value_name = "TYPE")]
     content_type: String,
+    /// The content codings that it comes with: gzip, deflate, br, zstd, or several; it is written without them
+    #[arg(long, default_value = "identity", value_name = "CODINGS", hide_default_value = true)]
+    content_encoding: String,
     /// Say on standard error what was found: rule, kind, place and count, never a value
     #[arg(long, short = 'v')]
     summary: bool,
@@ -93,6 +98,14 @@ impl Transform {
             Half::Request => (&route.request, Direction::Request),
             Half::Response => (&route.response, Direction::Response),
         };
+        if plan.reads_body() {
+            let codings = Codings::of([self.content_encoding.as_bytes()]).map_err(|what| Ending::Unreadable {
+                failure: Failure::Unsupported,
+                at: 0,
+                what,
+            })?;
+            input.unpack(&codings, route.decoded_limit);
+        }
         let mut work = Work::new(plan, route, &self.content_type);
         // The bar and the body would write over each other.
         let mut progress = Progress::new(input.length(), !io::stdout().is_terminal());

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 
 use super::ending::Ending;
+use crate::cli::input::coding_fault;
 use crate::content::json::Limits;
 use crate::content::kind::{Format, Kind};
 use crate::policy::{BodyFault, BodyFilter, Failure, Findings, Plan, Verdict};
@@ -47,7 +48,7 @@ impl<'r> Work<'r> {
         }
     }
 
-    /// Does it; `progress` hears how many bytes have been read.
+    /// Does it; `progress` hears how much of the source has been read.
     pub fn run(
         &mut self,
         input: &mut (impl Read + Named),
@@ -72,13 +73,16 @@ impl<'r> Work<'r> {
     /// What reads such a body. `None`: no rule looks at it. This is the one place that knows which kinds can be read.
     fn filter(&self, start: &[u8]) -> Result<Option<BodyFilter>, Ending> {
         let refuse = |failure, what| Err(Ending::Unreadable { failure, at: 0, what });
-        match Kind::of([self.content_type.as_bytes()], [], start) {
+        match Kind::of([self.content_type.as_bytes()], start) {
             Kind::Known(format) => match self.plan.trouble_with(format) {
                 Some(what) => refuse(Failure::Unsupported, what),
                 None if self.plan.reads_body() || format == Format::Json => {
                     // What cannot be judged in parts must be held whole: an event, a field of a form.
-                    let hold =
-                        if matches!(format, Format::Events | Format::Form) { self.body_limit } else { self.hold };
+                    let hold = if matches!(format, Format::Events | Format::Form | Format::Multipart(_)) {
+                        self.body_limit
+                    } else {
+                        self.hold
+                    };
                     Ok(Some(BodyFilter::new(self.plan, format, Limits::default(), hold).strict()))
                 }
                 None => Ok(None),
@@ -103,7 +107,7 @@ impl<'r> Work<'r> {
                 return Ok((start, true));
             }
             start.extend_from_slice(piece);
-            progress(self.read);
+            progress(input.taken().unwrap_or(self.read));
         }
         Ok((start, false))
     }
@@ -133,7 +137,7 @@ impl<'r> Work<'r> {
             if piece.is_empty() {
                 break;
             }
-            progress(self.read);
+            progress(input.taken().unwrap_or(self.read));
         }
         filter.finish(&mut out).map_err(|fault| ending(fault, &filter.verdict(), plan))?;
         self.write(&out, output)
@@ -153,7 +157,7 @@ impl<'r> Work<'r> {
                 return Ok(());
             }
             self.write(piece, output)?;
-            progress(self.read);
+            progress(input.taken().unwrap_or(self.read));
         }
     }
 
@@ -163,7 +167,12 @@ impl<'r> Work<'r> {
             match input.read(buffer) {
                 Ok(length) => break length,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(Ending::Read(input.name().to_owned(), error)),
+                Err(error) => {
+                    return Err(match coding_fault(&error) {
+                        Some(fault) => Ending::Unreadable { failure: fault.into(), at: self.read, what: fault.what() },
+                        None => Ending::Read(input.name().to_owned(), error),
+                    });
+                }
             }
         };
         self.read += length as u64;
@@ -188,11 +197,20 @@ impl<'r> Work<'r> {
 /// What a source is called in messages.
 pub(super) trait Named {
     fn name(&self) -> &str;
+
+    /// How much of it was read, where that is not what was read from it.
+    fn taken(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl Named for super::Input {
     fn name(&self) -> &str {
         self.name()
+    }
+
+    fn taken(&self) -> Option<u64> {
+        Some(self.taken())
     }
 }
 

@@ -75,12 +75,13 @@ fn a_client_cannot_say_who_it_is() {
 }
 
 #[test]
-fn an_inspected_response_comes_whole_and_plain() {
-    let fields = [("range", "bytes=0-1"), ("if-none-match", "\"a\""), ("accept-encoding", "gzip")];
+fn an_inspected_response_comes_whole_and_readable() {
+    let fields = [("range", "bytes=0-1"), ("if-none-match", "\"a\""), ("accept-encoding", "gzip, dcb, *")];
     let out = sent(&fields, true);
     assert!(!out.contains_key("range") && !out.contains_key("if-none-match"));
-    assert_eq!(out["accept-encoding"], "identity");
-    assert_eq!(sent(&fields, false)["accept-encoding"], "gzip");
+    assert_eq!(out["accept-encoding"], "gzip");
+    assert_eq!(sent(&[], true)["accept-encoding"], "identity");
+    assert_eq!(sent(&fields, false)["accept-encoding"], "gzip, dcb, *");
 }
 
 #[test]

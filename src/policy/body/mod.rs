@@ -7,6 +7,8 @@ mod frames;
 mod judge;
 mod long;
 mod nested;
+mod parts;
+mod reader;
 mod remainder;
 mod row;
 mod text;
@@ -19,25 +21,15 @@ pub use contexts::Contexts;
 pub use judge::BodyJudge;
 
 use super::{Failure, Findings, OnFailure, Plan, Verdict};
-use crate::content::json::{Edits, Fault, Limits, Rewriter, rewrite_whole};
+use crate::content::json::{Fault, Limits, rewrite_whole};
 use crate::content::kind::Format;
-use crate::content::text::Text;
-use row::{Document, Row};
+use reader::Reader;
 
 /// Rewrites one body by a plan.
 pub struct BodyFilter {
     format: Format,
     reader: Reader,
     judge: BodyJudge,
-}
-
-/// Who reads the body.
-enum Reader {
-    Json(Box<Rewriter>),
-    Row(Box<Row>),
-    Text(Box<Text>),
-    /// Nobody any more: it could not be read, and policy lets it pass. Whether anything was changed before.
-    Nobody(bool),
 }
 
 /// SECURITY: the rewriter holds pieces of the body; they must not get into a log line by way of `{:?}`.
@@ -76,15 +68,7 @@ impl From<Fault> for BodyFault {
 impl BodyFilter {
     /// At the start of a body. `hold`: bytes of one line, event or field that may be held until it is judged.
     pub fn new(plan: &Arc<Plan>, format: Format, limits: Limits, hold: usize) -> Self {
-        let row = |document| Reader::Row(Box::new(Row::new(document, limits, hold, !plan.may_block_body())));
-        let reader = match format {
-            Format::Json => Reader::Json(Box::new(Rewriter::new(plan.program().clone(), limits))),
-            Format::Lines => row(Document::LINE),
-            Format::Records => row(Document::RECORD),
-            Format::Events => row(Document::Event),
-            Format::Form => row(Document::Pair),
-            Format::Text => Reader::Text(Box::new(Text::new(limits, plan.needs_whole_text()))),
-        };
+        let reader = Reader::new(plan, format, limits, hold);
         Self { format, reader, judge: BodyJudge::new(plan.clone(), limits) }
     }
 
@@ -97,40 +81,18 @@ impl BodyFilter {
 
     /// Reads the next bytes and appends to `out` what is decided. After a fault nothing more may be pushed.
     pub fn push(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), BodyFault> {
-        let judge = &mut self.judge;
-        let result = match &mut self.reader {
-            Reader::Json(rewriter) => rewriter.push(judge, chunk, out).map_err(BodyFault::from),
-            Reader::Row(row) => return row.push(judge, chunk, out),
-            Reader::Text(text) => text.push(viewer(judge), chunk, out).map_err(BodyFault::from),
-            Reader::Nobody(_) => {
-                out.extend_from_slice(chunk);
-                return Ok(());
-            }
-        };
-        result.or_else(|fault| self.give_up(fault, out))
+        self.reader.push(&mut self.judge, chunk, out).or_else(|fault| self.give_up(fault, out))
     }
 
     /// The body has ended.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), BodyFault> {
-        let judge = &mut self.judge;
-        let result = match &mut self.reader {
-            Reader::Json(rewriter) => rewriter.finish(judge, out).map_err(BodyFault::from),
-            Reader::Row(row) => return row.finish(judge, out),
-            Reader::Text(text) => text.finish(viewer(judge), out).map_err(BodyFault::from),
-            Reader::Nobody(_) => return Ok(()),
-        };
-        result.or_else(|fault| self.give_up(fault, out))
+        self.reader.finish(&mut self.judge, out).or_else(|fault| self.give_up(fault, out))
     }
 
     /// Lets the rest pass untouched if policy says so. What was held goes first.
     fn give_up(&mut self, fault: BodyFault, out: &mut Vec<u8>) -> Result<(), BodyFault> {
         row::pass(&mut self.judge, fault)?;
-        match &self.reader {
-            Reader::Json(rewriter) => out.extend_from_slice(rewriter.held()),
-            Reader::Text(text) => out.extend_from_slice(text.held()),
-            Reader::Row(_) | Reader::Nobody(_) => {}
-        }
-        self.reader = Reader::Nobody(self.changed());
+        self.reader.give_up(out);
         Ok(())
     }
 
@@ -153,12 +115,7 @@ impl BodyFilter {
 
     /// Whether any byte was changed so far.
     pub fn changed(&self) -> bool {
-        match &self.reader {
-            Reader::Json(rewriter) => rewriter.changed(),
-            Reader::Row(row) => row.changed(),
-            Reader::Text(text) => text.changed(),
-            Reader::Nobody(changed) => *changed,
-        }
+        self.reader.changed()
     }
 
     /// Whether what was written before a fault is whole and fit to be sent: lines or events before the one at fault.
@@ -194,8 +151,4 @@ fn whole_json(plan: &Arc<Plan>, limits: Limits, body: &[u8]) -> (Result<Option<V
     let result = rewrite_whole(plan.program(), limits, &mut judge, body).map_err(BodyFault::from);
     judge.end_document(before, !matches!(result, Err(BodyFault::Unreadable { .. })));
     (result.or_else(|fault| row::pass(&mut judge, fault).map(|()| None)), judge)
-}
-
-fn viewer(judge: &mut BodyJudge) -> impl FnMut(&str, usize, bool, &mut Edits) -> Option<usize> {
-    |text, from, last, edits| judge.text_window(text, from, last, edits)
 }

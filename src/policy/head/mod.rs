@@ -1,6 +1,7 @@
 //! Judging the head of a message: query, path and header fields. Edits come as plain data; only the touched bytes change.
 
 mod headers;
+mod part;
 mod path;
 mod percent;
 mod query;

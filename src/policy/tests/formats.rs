@@ -4,24 +4,24 @@ use super::*;
 use crate::policy::{Failure, OnFailure};
 use proptest::prelude::*;
 
-const CARD: &str = "4111111111111111";
+pub(super) const CARD: &str = "4111111111111111";
 
-fn passing(rule: Rule) -> Rule {
+pub(super) fn passing(rule: Rule) -> Rule {
     let pass = OnFailure::Pass;
     Rule { on_failure: FailurePolicy { malformed: pass, oversize: pass, unsupported: pass }, ..rule }
 }
 
 /// What came of a body: what was written, whether there was a fault, what was found, what passed.
 #[derive(Debug, PartialEq)]
-struct Run {
-    out: String,
-    fault: Option<BodyFault>,
-    found: Vec<String>,
-    passed: Vec<(Failure, &'static str)>,
-    changed: bool,
+pub(super) struct Run {
+    pub(super) out: String,
+    pub(super) fault: Option<BodyFault>,
+    pub(super) found: Vec<String>,
+    pub(super) passed: Vec<(Failure, &'static str)>,
+    pub(super) changed: bool,
 }
 
-fn run(rules: Vec<Rule>, format: Format, hold: usize, chunks: &[&[u8]]) -> Run {
+pub(super) fn run(rules: Vec<Rule>, format: Format, hold: usize, chunks: &[&[u8]]) -> Run {
     let limits = Limits { window: 64, value: 4096, ..Limits::default() };
     let mut filter = BodyFilter::new(&plan(rules), format, limits, hold);
     let mut out = Vec::new();
@@ -37,7 +37,7 @@ fn run(rules: Vec<Rule>, format: Format, hold: usize, chunks: &[&[u8]]) -> Run {
 }
 
 #[track_caller]
-fn check(rules: Vec<Rule>, format: Format, body: &str, expected: &str) -> Run {
+pub(super) fn check(rules: Vec<Rule>, format: Format, body: &str, expected: &str) -> Run {
     let ran = run(rules.clone(), format, 1000, &[body.as_bytes()]);
     assert_eq!((ran.out.as_str(), ran.fault), (expected, None));
     assert_eq!(ran.changed, body != expected);

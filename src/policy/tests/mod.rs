@@ -6,6 +6,7 @@ mod head;
 mod nested;
 mod oracle;
 mod order;
+mod parts;
 mod scalars;
 mod streams;
 

@@ -15,6 +15,9 @@ use crate::rules::{Route, suggest};
 
 /// `limits.body` where it is not written.
 const BODY_LIMIT: usize = 8 << 20;
+/// `limits.decoded` where it is not written: eight times what is held of a body that may be blocked. What is larger than this
+/// and more than a hundred times of what was sent was made to be.
+const DECODED_LIMIT: u64 = 64 << 20;
 const GIB: u64 = 1 << 30;
 
 /// All routes and the way to find them.
@@ -36,6 +39,7 @@ struct Draft<'t> {
     keep_encoded_slash: bool,
     websocket: Option<Place>,
     body_limit: usize,
+    decoded_limit: u64,
     total_limit: Option<u64>,
 }
 
@@ -89,6 +93,7 @@ pub(super) fn compile_all(
             keep_encoded_slash: draft.keep_encoded_slash,
             websocket: draft.websocket.is_some(),
             body_limit: draft.body_limit,
+            decoded_limit: draft.decoded_limit,
             total_limit: draft.total_limit,
             request,
             response,
@@ -149,6 +154,7 @@ fn draft<'t>(
         keep_encoded_slash: false,
         websocket: None,
         body_limit: BODY_LIMIT,
+        decoded_limit: DECODED_LIMIT,
         total_limit: None,
     };
     draft.strip_prefix = fields.value("strip_prefix").and_then(|node| strip_prefix(node, &draft.matches.paths, cx));
@@ -165,6 +171,11 @@ fn draft<'t>(
             && let Some(bytes) = fields::size(node, "`body`", 1..=GIB, &mut cx.problems)
         {
             draft.body_limit = bytes as usize;
+        }
+        if let Some(node) = limits.value("decoded")
+            && let Some(bytes) = fields::size(node, "`decoded`", 1..=1024 * GIB, &mut cx.problems)
+        {
+            draft.decoded_limit = bytes;
         }
         draft.total_limit =
             limits.value("total").and_then(|node| fields::size(node, "`total`", 1..=1024 * GIB, &mut cx.problems));
