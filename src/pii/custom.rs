@@ -11,6 +11,7 @@ use super::context::{Context, scope};
 use super::detector::Match;
 use super::entity::{Confidence, EntityId, EntitySet};
 use super::evidence::{Evidence, Support};
+use super::lexicon::spellings;
 use super::words::{Letters, Words};
 
 pub use name::{MOST_NAMES, Name, TooManyNames};
@@ -55,7 +56,7 @@ impl Customs {
         let mut phrases = HashMap::new();
         for (n, custom) in list.iter().enumerate() {
             for phrase in &custom.context {
-                for spelled in [phrase.to_string(), format!("{phrase}s")] {
+                for spelled in spellings(phrase) {
                     *phrases.entry(Letters::of(&spelled).hash).or_default() |= 1 << n;
                 }
             }

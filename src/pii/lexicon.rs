@@ -98,7 +98,7 @@ fn phrases(list: &str) -> impl Iterator<Item = &str> {
 
 /// A phrase as people write it: itself and its plural; `nr`, `numret` and `nummeret` for `nummer`; with the particle that follows
 /// it where no space is written (`電話番号は`, `전화번호는`), or the `و` before it.
-fn spellings(phrase: &str) -> impl Iterator<Item = String> {
+pub(super) fn spellings(phrase: &str) -> impl Iterator<Item = String> {
     let behind: &[&str] = match phrase.chars().next_back() {
         Some('\u{3040}'..='\u{30FF}') => &["", "は"],
         Some('\u{4E00}'..='\u{9FFF}') => &["", "は", "为", "為"],

@@ -46,9 +46,9 @@ pub(super) struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    pub fn new(show_values: bool, least: Confidence, customs: &'a Customs) -> Self {
-        // A key that is likely to be personal data is not shown, however sure findings are to be.
-        Self { show_values, privacy: Privacy { least: least.min(Confidence::Likely), customs } }
+    pub fn new(show_values: bool, customs: &'a Customs) -> Self {
+        // SECURITY: a key that may be personal data is not shown, however sure findings are to be.
+        Self { show_values, privacy: Privacy { least: Confidence::Possible, customs } }
     }
 
     /// Under which keys it stands.

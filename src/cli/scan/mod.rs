@@ -63,7 +63,7 @@ pub(super) struct Scan {
     /// Entities and groups to look for; `fieldgate entities` lists them [default: all]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     detect: Vec<String>,
-    /// Look for the detectors of these rule files, too: a folder or a file
+    /// Look for the detectors of the rule files in this folder, too
     #[arg(long, value_name = "FOLDER")]
     rules: Option<PathBuf>,
     /// How sure a finding must be
@@ -151,7 +151,7 @@ impl Scan {
     }
 
     fn words<'a>(&self, customs: &'a Customs) -> Words<'a> {
-        Words::new(self.show_values, self.least(), customs)
+        Words::new(self.show_values, customs)
     }
 
     /// The detectors of the operator's own, where rules were named.

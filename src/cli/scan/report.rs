@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn it_counts_by_entity_and_place() {
         let none = Customs::default();
-        let mut report = Report::new(Words::new(false, Confidence::Likely, &none), Confidence::Likely);
+        let mut report = Report::new(Words::new(false, &none), Confidence::Likely);
         assert_eq!(report.render("f"), "f: nothing found that is likely or certain\n");
         add(&mut report, "mail", 0, Confidence::Likely, 7);
         add(&mut report, "mail", 0, Confidence::Likely, 17);
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn values_are_shown_with_leave_and_do_not_steer_the_terminal() {
         let none = Customs::default();
-        let mut report = Report::new(Words::new(true, Confidence::Possible, &none), Confidence::Possible);
+        let mut report = Report::new(Words::new(true, &none), Confidence::Possible);
         add(&mut report, "jane@example.com", 0, Confidence::Possible, 1);
         let expected = "f: 1 finding, possible or surer
     email  $['jane@example.com']  1 possible  first: byte 1  x\\u{1b}y
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn there_is_an_end_to_places() {
         let none = Customs::default();
-        let mut report = Report::new(Words::new(false, Confidence::Likely, &none), Confidence::Likely);
+        let mut report = Report::new(Words::new(false, &none), Confidence::Likely);
         for n in 0..MOST_PLACES + 5 {
             add(&mut report, &format!("k{n}x"), 0, Confidence::Likely, 0);
         }

@@ -48,6 +48,7 @@ fn with_context_words_the_shape_is_only_possible() {
     check(pattern, context, "employeeNumbers", "104233", &["own Likely 104233"]);
     check(pattern, context, "note", "Badge: 104233 and 1", &["own Likely 104233"]);
     check(pattern, context, "employee", "104233", &["own Possible 104233"]);
+    check(pattern, &["社員番号"], "note", "社員番号は104233です", &["own Likely 104233"]);
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub(super) fn compile_all(detectors: &Names<'_>, cx: &mut Context<'_, '_>) -> Ar
             try_out(definition, custom, cx);
         }
     }
+    let refused = made.iter().filter(|(_, custom)| custom.is_none());
+    cx.refused_detectors = refused.map(|(definition, _)| definition.name.to_owned()).collect();
     Arc::new(Customs::new(made.into_iter().filter_map(|(_, custom)| custom).collect()))
 }
 

@@ -67,6 +67,8 @@ struct Context<'f, 's> {
     secrets: Vec<(PathBuf, String)>,
     /// The custom detectors, as soon as they are made.
     customs: Arc<Customs>,
+    /// The names of those that were refused: a rule that names one has no mistake of its own.
+    refused_detectors: Vec<String>,
     /// Some file could not be used: what is not defined may be defined there, and nothing is said about it.
     incomplete: bool,
 }
@@ -140,7 +142,14 @@ pub(crate) fn compile(reading: &Reading, surroundings: &Surroundings, generation
         .map(|(position, file)| tree::parse(position, &file.text, &mut problems))
         .collect();
     let incomplete = !reading.problems.is_empty() || trees.iter().any(Option::is_none);
-    let mut cx = Context { problems, surroundings, secrets: Vec::new(), customs: Arc::default(), incomplete };
+    let mut cx = Context {
+        problems,
+        surroundings,
+        secrets: Vec::new(),
+        customs: Arc::default(),
+        refused_detectors: Vec::new(),
+        incomplete,
+    };
 
     let [mut upstreams, mut routes, mut policies, mut detectors] = std::array::from_fn(|_| Names::default());
     for tree in trees.iter().flatten() {

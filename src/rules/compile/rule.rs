@@ -210,6 +210,9 @@ fn entities(node: &Node, cx: &mut Context<'_, '_>) -> Option<EntitySet> {
             set = set.union(found);
         } else {
             known = false;
+            if cx.refused_detectors.iter().any(|refused| refused == name) {
+                continue;
+            }
             let hint = detector::guess(name, &cx.customs, &(cx.surroundings.entity_names)());
             let message = format!("there is no entity, group or detector {}", quote(name));
             cx.problems.refuse_with(node.place, message, hint);
