@@ -119,8 +119,9 @@ impl Exchange {
         // SECURITY: recognise first, cut then: half a card number is not recognised any more.
         let everything = &self.worker.everything;
         let host = host.map(|h| String::from_utf8_lossy(h.as_bytes())).unwrap_or_default();
-        self.host = capped(shy(&host, everything), HOST_CAP);
-        self.path = capped(shy(path, everything), PATH_CAP);
+        let customs = &self.live.ruleset.customs;
+        self.host = capped(shy(&host, everything, customs), HOST_CAP);
+        self.path = capped(shy(path, everything, customs), PATH_CAP);
     }
 
     /// Finds the route and remembers it.
@@ -367,22 +368,27 @@ fn plain_method(method: &Method) -> &str {
 }
 
 /// A path or host as it may be remembered: recognised values are replaced by their entity.
-fn shy(path: &str, everything: &pii::Detector) -> String {
+fn shy(path: &str, everything: &pii::Detector, customs: &pii::Customs) -> String {
     let plain = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
     let mut found = Vec::new();
     everything.find(&plain, pii::Context::default(), &mut found);
+    customs.find_all(&plain, &mut found);
     found.retain(|m| m.confidence >= pii::Confidence::Likely);
     if found.is_empty() {
         return path.to_owned();
     }
+    found.sort_unstable_by_key(|m| m.start);
     let mut out = String::with_capacity(plain.len());
     let mut at = 0;
     for m in found {
-        out.push_str(plain.get(at..m.start).unwrap_or_default());
-        out.push('[');
-        out.push_str(m.entity.name());
-        out.push(']');
-        at = m.end;
+        if m.start >= at {
+            out.push_str(plain.get(at..m.start).unwrap_or_default());
+            out.push('[');
+            out.push_str(customs.name(m.entity));
+            out.push(']');
+        }
+        // Where two overlap, the union is left out.
+        at = at.max(m.end);
     }
     out.push_str(plain.get(at..).unwrap_or_default());
     out

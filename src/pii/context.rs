@@ -19,11 +19,13 @@ const OWN_VALUE_SLACK: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Context {
     speaks_for: EntitySet,
+    /// The custom detectors that it speaks for, one bit each.
+    own: u64,
     against: bool,
 }
 
 impl Context {
-    const AGAINST: Self = Self { speaks_for: EntitySet::EMPTY, against: true };
+    const AGAINST: Self = Self { speaks_for: EntitySet::EMPTY, own: 0, against: true };
 
     /// The context of a value under `key`, which lies in an object with context `self`.
     ///
@@ -32,10 +34,10 @@ impl Context {
     #[must_use]
     pub fn under(self, key: &str) -> Self {
         match KeyMeaning::of(key) {
-            KeyMeaning::For(speaks_for) => Self { speaks_for, against: false },
+            KeyMeaning::For(speaks_for) => Self { speaks_for, own: 0, against: false },
             KeyMeaning::Against => Self::AGAINST,
             KeyMeaning::Text | KeyMeaning::Silent => {
-                Self { speaks_for: self.speaks_for.without(lexicon::whole()), against: false }
+                Self { speaks_for: self.speaks_for.without(lexicon::whole()), against: false, ..self }
             }
             KeyMeaning::Filler => self,
         }
@@ -45,6 +47,17 @@ impl Context {
     #[must_use]
     pub fn of_key(self) -> Self {
         Self { speaks_for: self.speaks_for.without(lexicon::whole()), ..self }
+    }
+
+    /// The same where the key names these custom detectors.
+    #[must_use]
+    pub(super) const fn with_own(self, own: u64) -> Self {
+        Self { own, ..self }
+    }
+
+    /// The custom detectors that the key path names, one bit each.
+    pub(super) const fn own(self) -> u64 {
+        self.own
     }
 
     /// The entities that the key path names.
@@ -120,7 +133,7 @@ pub(super) fn floor_boundary(text: &str, mut at: usize) -> usize {
 }
 
 /// The text to the left of `start` that is read for context.
-fn scope(text: &str, start: usize) -> &str {
+pub(super) fn scope(text: &str, start: usize) -> &str {
     let from = floor_boundary(text, start.saturating_sub(LEFT_WORDS));
     let slice = text.get(from..start).unwrap_or_default();
     // Cut in the middle of a word: half of it could be another one.

@@ -1,7 +1,10 @@
 //! A set of entities made ready to be found: their readers, sorted by what triggers them. It promises that most values cost
 //! one look at their bytes and no allocation; how a value is read is [`super::scan`]'s business.
 
+use std::sync::Arc;
+
 use super::context::{LEFT_WORDS, floor_boundary};
+use super::custom::{Customs, Own};
 use super::entities::TABLE;
 use super::entity::{Confidence, EntityId, EntitySet};
 use super::evidence::{Evidence, Reader, Sighting};
@@ -10,6 +13,7 @@ use super::number::{self, MAX_DIGITS, Number};
 use super::prefix::Prefixes;
 use super::scan::{Marks, Scan};
 use super::shape::{Gate, Shape};
+use super::window::is_token;
 
 pub use super::context::Context;
 pub use super::entities::{entity_name, named, names};
@@ -38,7 +42,7 @@ pub const SHORTEST_TOKEN: usize = 16;
 /// Numbers of fewer digits hold no match, with the same exception.
 pub const SHORTEST_NUMBER: usize = 7;
 
-/// How far from its end a text can be undecided: the longest token and its signature.
+/// How far from its end a text can be undecided. A longer token is known by its beginning ([`super::window`]).
 pub const LOOK_AHEAD: usize = 16 * 1024;
 
 /// The longest match with spaces in it: an IBAN of 34 characters with invisible ones between them.
@@ -81,11 +85,19 @@ pub struct Detector {
     pub(super) shortest_prefixed: usize,
     pub(super) has_codes: bool,
     pub(super) reads_digits: bool,
+    /// Detectors of the operator's own.
+    pub(super) own: Option<Own>,
+    entities: EntitySet,
 }
 
 impl Detector {
-    /// A detector for `entities`.
+    /// A detector for those of `entities` that are built in.
     pub fn new(entities: EntitySet) -> Self {
+        Self::with_customs(entities, &Arc::default())
+    }
+
+    /// A detector for `entities`, custom ones included.
+    pub fn with_customs(entities: EntitySet, customs: &Arc<Customs>) -> Self {
         let mut detector = Self {
             at: Vec::new(),
             words: Vec::new(),
@@ -100,6 +112,8 @@ impl Detector {
             has_codes: false,
             shortest_prefixed: usize::MAX,
             reads_digits: false,
+            own: Own::of(customs, entities),
+            entities,
         };
         let mut starts: Vec<&str> = Vec::new();
         for (entity, id) in TABLE.iter().zip(0..).map(|(entity, id)| (entity, EntityId(id))) {
@@ -169,6 +183,24 @@ impl Detector {
         !self.whole.intersection(context.speaks_for()).is_empty()
     }
 
+    /// The length below which a text without digit, `@` and anything beyond ASCII holds no match, if not its key path alone
+    /// tells what it is.
+    pub fn shortest_token(&self) -> usize {
+        self.own.as_ref().map_or(SHORTEST_TOKEN, |own| own.shortest.min(SHORTEST_TOKEN))
+    }
+
+    /// The number of digits below which a number holds no match, with the same exception.
+    pub fn shortest_number(&self) -> usize {
+        self.own.as_ref().map_or(SHORTEST_NUMBER, |own| own.shortest.min(SHORTEST_NUMBER))
+    }
+
+    /// Appends the matches of custom detectors.
+    pub(super) fn find_own(&self, text: &str, context: Context, found: &mut Vec<Match>) {
+        if let Some(own) = &self.own {
+            own.customs.find(self.entities, text, context, found);
+        }
+    }
+
     /// Appends the matches in `text`, in order of position, not overlapping.
     pub fn find(&self, text: &str, context: Context, found: &mut Vec<Match>) {
         let marks = Marks::of(text.as_bytes());
@@ -193,11 +225,11 @@ impl Detector {
     /// of a fraction are measurements, and `4111111111111111.0` and `4.111111111111111e15` are not. What is found in a number
     /// that is not written plainly is all of it.
     pub fn find_in_number(&self, lexeme: &str, context: Context, found: &mut Vec<Match>) {
-        if !self.reads_digits && self.wholes.is_empty() {
+        if !self.reads_digits && self.wholes.is_empty() && self.own.is_none() {
             return;
         }
         if lexeme.bytes().all(|byte| byte.is_ascii_digit()) {
-            if lexeme.len() <= MAX_DIGITS {
+            if lexeme.len() <= MAX_DIGITS || self.own.is_some() {
                 Scan::new(self, lexeme, context, found).run(Marks::DIGITS);
             }
             return;
@@ -215,13 +247,14 @@ impl Detector {
     /// it is decided, but a match that reaches over it is not. At most [`LOOK_AHEAD`] before the end.
     pub fn undecided(&self, text: &str) -> usize {
         let bytes = text.as_bytes();
-        let is_token = |byte: &u8| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'<' | b'>' | b',' | b';');
         let token_start = |end: usize| {
             let token =
-                bytes.get(..end).unwrap_or_default().iter().rev().take(LOOK_AHEAD).take_while(|byte| is_token(byte));
+                bytes.get(..end).unwrap_or_default().iter().rev().take(LOOK_AHEAD).take_while(|byte| is_token(**byte));
             end - token.count()
         };
-        let spaced = token_start(bytes.len().saturating_sub(SPACED_LOOK_AHEAD));
+        // A character can be written with so many more: `%20`, or one of three bytes for a digit.
+        let own = self.own.as_ref().map_or(0, |own| own.longest * 3);
+        let spaced = token_start(bytes.len().saturating_sub(SPACED_LOOK_AHEAD.max(own)));
         floor_boundary(text, spaced.max(bytes.len().saturating_sub(LOOK_AHEAD)))
     }
 }

@@ -7,11 +7,14 @@
 //! `key` and `context` weigh the words of the key path and to the left; `fold` makes other scripts and percent-encoding look
 //! like plain text; `detector` is a set of entities made ready and `scan` runs it over a value, with `prefix` for fixed
 //! beginnings;
+//! `custom` holds the detectors of the operator's own;
+//! `window` is for texts that are not wholly there;
 //! `overlap` settles who wins where two of them found something.
 
 mod checksum;
 mod code;
 pub mod context;
+pub mod custom;
 pub mod detector;
 pub mod entities;
 pub mod entity;
@@ -24,9 +27,11 @@ mod overlap;
 mod prefix;
 mod scan;
 mod shape;
+pub mod window;
 mod words;
 
 pub use context::Context;
+pub use custom::Customs;
 pub use detector::{Detector, Match};
 pub use entity::{Confidence, EntityId, EntitySet};
 

@@ -92,6 +92,7 @@ impl<'a> Scan<'a> {
                 }
             }
         }
+        detector.find_own(self.text, self.context, self.found);
         overlap::settle(self.found, base);
     }
 

@@ -9,14 +9,14 @@ use super::{Direction, Mode, Rule, Target, Within};
 use crate::actions::{Action, Redact, plain_text, push_json_string};
 use crate::content::json::selector::{Program, ProgramEntry, Purpose, Selector};
 use crate::content::json::{Glance, tells};
-use crate::pii::{Confidence, Detector, EntitySet, detector};
+use crate::pii::{Confidence, Customs, Detector, EntitySet, detector};
 
 impl Plan {
     /// Compiles the rules of all policies of a route, in order, for one direction. At most 65,535 rules.
-    pub fn compile(direction: Direction, rules: Vec<Rule>) -> Self {
+    pub fn compile(direction: Direction, rules: Vec<Rule>, customs: &Arc<Customs>) -> Self {
         let mut shadows: Vec<Arc<str>> = Vec::new();
         let judging: Vec<Judging> = rules.iter().map(|rule| judging(rule, &mut shadows)).collect();
-        let mut makers = Makers { judging: &judging, made: Vec::new() };
+        let mut makers = Makers { judging: &judging, customs, made: Vec::new() };
         let (program, entries) = compile_program(&rules);
 
         let mut body = Gathered::default();
@@ -56,9 +56,12 @@ impl Plan {
         // A key that could equal an edited one must be looked at. Most such keys tell by themselves: `***`, `[REDACTED:…`.
         let keys = key_marks.iter().flatten().any(|mark| !tells(mark.as_bytes()));
         let everywhere = makers.lens(&body);
-        let wholes = [&everywhere.enforced, &everywhere.shadow].into_iter().flatten().any(|it| it.reads_wholes());
-        let glance =
-            Glance { length: detector::SHORTEST_TOKEN, number: detector::SHORTEST_NUMBER, keys: keys || wholes };
+        let looks = || [&everywhere.enforced, &everywhere.shadow].into_iter().flatten().map(|it| &**it);
+        let glance = Glance {
+            length: looks().map(Detector::shortest_token).min().unwrap_or(detector::SHORTEST_TOKEN),
+            number: looks().map(Detector::shortest_number).min().unwrap_or(detector::SHORTEST_NUMBER),
+            keys: keys || looks().any(Detector::reads_wholes),
+        };
         Self {
             direction,
             program: Arc::new(program),
@@ -71,6 +74,7 @@ impl Plan {
             least: judging.iter().map(Judging::least).min().unwrap_or(Confidence::Likely).min(Confidence::Likely),
             judging,
             facts,
+            customs: customs.clone(),
             rules,
         }
     }
@@ -197,6 +201,7 @@ impl Gathered {
 /// Makes lenses; equal detectors are made once.
 struct Makers<'a> {
     judging: &'a [Judging],
+    customs: &'a Arc<Customs>,
     made: Vec<(EntitySet, Arc<Detector>)>,
 }
 
@@ -225,7 +230,7 @@ impl Makers<'_> {
         if let Some((_, detector)) = self.made.iter().find(|(made, _)| *made == entities) {
             return Some(detector.clone());
         }
-        let detector = Arc::new(Detector::new(entities));
+        let detector = Arc::new(Detector::with_customs(entities, self.customs));
         self.made.push((entities, detector.clone()));
         Some(detector)
     }

@@ -1,8 +1,8 @@
 //! What was found, counted by rule, entity and place, in bounded room. It never holds a value.
 
-use super::place::Spot;
+use super::place::{Privacy, Spot};
 use super::{Direction, Mode, Plan};
-use crate::pii::{Confidence, EntityId};
+use crate::pii::EntityId;
 
 /// Entries that one message keeps; what does not fit is counted.
 const ROOM: usize = 64;
@@ -71,7 +71,7 @@ impl Findings {
     }
 
     /// One value was found. The place is rendered only when it is new.
-    pub(super) fn record(&mut self, rule: u16, entity: Option<EntityId>, spot: &Spot<'_>, least: Confidence) {
+    pub(super) fn record(&mut self, rule: u16, entity: Option<EntityId>, spot: &Spot<'_>, privacy: Privacy<'_>) {
         let hash = spot.hash();
         if let Some(at) = self.position(rule, entity, hash) {
             self.last = at;
@@ -82,7 +82,7 @@ impl Findings {
             return;
         }
         self.last = self.list.len();
-        self.list.push(Finding { rule, entity, place: spot.render(least), count: 1 });
+        self.list.push(Finding { rule, entity, place: spot.render(privacy), count: 1 });
         self.hashes.push(hash);
     }
 
@@ -132,7 +132,7 @@ impl Plan {
         Some(Described {
             direction: self.direction(),
             place: &finding.place,
-            entity: finding.entity.map_or("", EntityId::name),
+            entity: finding.entity.map_or("", |entity| self.customs().name(entity)),
             policy: &rule.policy,
             rule: &rule.id,
             action: rule.action.name(),
@@ -145,11 +145,16 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::{Findings, ROOM};
-    use crate::pii::Confidence;
-    use crate::policy::place::{Place, Spot};
+    use crate::pii::{Confidence, Customs};
+    use crate::policy::place::{Place, Privacy, Spot};
 
     fn record(findings: &mut Findings, segment: usize) {
-        findings.record(0, None, &Spot::new(Place::Segment(segment)), Confidence::Likely);
+        findings.record(
+            0,
+            None,
+            &Spot::new(Place::Segment(segment)),
+            Privacy { least: Confidence::Likely, customs: &Customs::default() },
+        );
     }
 
     #[test]

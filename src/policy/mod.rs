@@ -22,7 +22,7 @@ pub use body::{BodyFault, BodyFilter, BodyJudge, Contexts};
 pub use finding::{Described, Finding, Findings};
 pub use head::{HeaderChange, HeaderEdit, Judged};
 pub use name::NamePattern;
-pub use place::storable;
+pub use place::{Privacy, storable};
 pub use plan::Plan;
 
 use std::sync::Arc;

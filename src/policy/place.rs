@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use crate::content::json::{Path, Segment};
 use crate::pii::detector::{SHORTEST_TOKEN, named, names};
-use crate::pii::{Confidence, Context, Detector, EntitySet, Match};
+use crate::pii::{Confidence, Context, Customs, Detector, EntitySet, Match};
 
 // SECURITY: keyed at random, or keys could be made whose places are counted as one.
 static HASHES: LazyLock<foldhash::fast::RandomState> = LazyLock::new(foldhash::fast::RandomState::default);
@@ -19,7 +19,8 @@ static HASHES: LazyLock<foldhash::fast::RandomState> = LazyLock::new(foldhash::f
 /// Makes what is made once, so that the first message need not wait for it.
 pub(super) fn prepare() {
     LazyLock::force(&HASHES);
-    let nobody = Spot::new(Place::Query("prepare_1")).render(Confidence::Likely);
+    let nobody = Spot::new(Place::Query("prepare_1"))
+        .render(Privacy { least: Confidence::Likely, customs: &Customs::default() });
     debug_assert_eq!(nobody, "query.prepare_1");
 }
 
@@ -27,6 +28,15 @@ pub(super) fn prepare() {
 const NAME_SHOWN: usize = 64;
 /// Bytes of a whole place, about.
 const PLACE_SHOWN: usize = 512;
+
+/// How sure one must be that a key is personal data itself, not to show it; and what is.
+#[derive(Debug, Clone, Copy)]
+pub struct Privacy<'a> {
+    /// So sure, or surer.
+    pub least: Confidence,
+    /// Beside everything that is built in.
+    pub customs: &'a Customs,
+}
 
 static EVERY_ENTITY: LazyLock<Detector> = LazyLock::new(|| {
     let all = names().into_iter().filter_map(named).fold(EntitySet::EMPTY, EntitySet::union);
@@ -85,25 +95,25 @@ impl<'a> Spot<'a> {
     }
 
     /// The words. `least`: the confidence from which a name counts as recognised.
-    pub(super) fn render(&self, least: Confidence) -> String {
+    pub(super) fn render(&self, privacy: Privacy<'_>) -> String {
         let mut out = String::with_capacity(48);
         match self.place {
-            Place::Json(path) => render_path(path, least, &mut out),
+            Place::Json(path) => render_path(path, privacy, &mut out),
             Place::Missing(path, name) => {
-                render_path(path, least, &mut out);
-                push_member(name, || context_of(path, path.depth()), least, &mut out);
+                render_path(path, privacy, &mut out);
+                push_member(name, || context_of(path, path.depth(), privacy.customs), privacy, &mut out);
             }
             Place::Query(name) => {
                 out.push_str("query.");
-                push_name(name, Context::default(), least, &mut out);
+                push_name(name, Context::default(), privacy, &mut out);
             }
             Place::Form(name) => {
                 out.push_str("form.");
-                push_name(name, Context::default(), least, &mut out);
+                push_name(name, Context::default(), privacy, &mut out);
             }
             Place::Header(name) => {
                 out.push_str("header.");
-                push_name(name, Context::default(), least, &mut out);
+                push_name(name, Context::default(), privacy, &mut out);
             }
             Place::Segment(n) => {
                 let infallible = write!(out, "path[{n}]");
@@ -116,8 +126,8 @@ impl<'a> Spot<'a> {
 
 /// The place of a node, or of a member's key, in words that may be stored. `least`: the confidence from which a name counts as
 /// recognised.
-pub fn storable(path: &Path, least: Confidence) -> String {
-    Spot::new(Place::Json(path)).render(least)
+pub fn storable(path: &Path, privacy: Privacy<'_>) -> String {
+    Spot::new(Place::Json(path)).render(privacy)
 }
 
 fn hash_path(path: &Path, hasher: &mut impl Hasher) {
@@ -129,7 +139,7 @@ fn hash_path(path: &Path, hasher: &mut impl Hasher) {
     }
 }
 
-fn render_path(path: &Path, least: Confidence, out: &mut String) {
+fn render_path(path: &Path, privacy: Privacy<'_>, out: &mut String) {
     out.push('$');
     for (depth, segment) in path.segments().enumerate() {
         if out.len() > PLACE_SHOWN {
@@ -138,22 +148,24 @@ fn render_path(path: &Path, least: Confidence, out: &mut String) {
         }
         match segment {
             Segment::Index(_) => out.push_str("[*]"),
-            Segment::Name(name) => push_member(name, || context_of(path, depth), least, out),
+            Segment::Name(name) => push_member(name, || context_of(path, depth, privacy.customs), privacy, out),
         }
     }
 }
 
 /// The context of what lies so deep.
-fn context_of(path: &Path, depth: usize) -> Context {
+fn context_of(path: &Path, depth: usize, customs: &Customs) -> Context {
     path.segments().take(depth).fold(Context::default(), |above, segment| match segment {
-        Segment::Name(name) => above.under(name),
+        Segment::Name(name) => customs.under(above, name),
         Segment::Index(_) => above,
     })
 }
 
-fn push_member(name: &str, context: impl FnOnce() -> Context, least: Confidence, out: &mut String) {
+fn push_member(name: &str, context: impl FnOnce() -> Context, privacy: Privacy<'_>, out: &mut String) {
     // PERF: most names are short words, in which nothing is to be recognised and nothing to be escaped.
-    if (1..SHORTEST_TOKEN).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+    if privacy.customs.list().is_empty()
+        && (1..SHORTEST_TOKEN).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
     {
         out.push('.');
         out.push_str(name);
@@ -164,7 +176,7 @@ fn push_member(name: &str, context: impl FnOnce() -> Context, least: Confidence,
         && chars.all(|c| c.is_alphanumeric() || c == '_')
         && name.len() <= NAME_SHOWN;
     let mut shown = String::new();
-    push_name(name, context(), least, &mut shown);
+    push_name(name, context(), privacy, &mut shown);
     if plain || shown.starts_with('[') {
         out.push('.');
         out.push_str(&shown);
@@ -176,10 +188,10 @@ fn push_member(name: &str, context: impl FnOnce() -> Context, least: Confidence,
 }
 
 /// A name, or what it was recognised as; cut, and without control characters.
-fn push_name(name: &str, context: Context, least: Confidence, out: &mut String) {
-    if let Some(seen) = recognised(name, context, least) {
+fn push_name(name: &str, context: Context, privacy: Privacy<'_>, out: &mut String) {
+    if let Some(seen) = recognised(name, context, privacy) {
         out.push('[');
-        out.push_str(seen.entity.name());
+        out.push_str(privacy.customs.name(seen.entity));
         out.push(']');
         return;
     }
@@ -196,7 +208,7 @@ fn push_name(name: &str, context: Context, least: Confidence, out: &mut String) 
     }
 }
 
-fn recognised(name: &str, context: Context, least: Confidence) -> Option<Match> {
+fn recognised(name: &str, context: Context, privacy: Privacy<'_>) -> Option<Match> {
     let context = context.of_key();
     let mut found = Vec::new();
     EVERY_ENTITY.find(name, context, &mut found);
@@ -204,14 +216,15 @@ fn recognised(name: &str, context: Context, least: Confidence) -> Option<Match> 
     if found.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
         EVERY_ENTITY.find_in_number(name, context, &mut found);
     }
-    found.into_iter().filter(|seen| seen.confidence >= least).max_by_key(|seen| seen.confidence)
+    let known = found.into_iter().filter(|seen| seen.confidence >= privacy.least).max_by_key(|seen| seen.confidence);
+    known.or_else(|| privacy.customs.recognise(name, context, privacy.least))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, Spot};
+    use super::{Place, Privacy, Spot};
     use crate::content::json::Path;
-    use crate::pii::Confidence;
+    use crate::pii::{Confidence, Customs};
 
     fn path(steps: &[&str]) -> Path {
         let mut path = Path::default();
@@ -221,9 +234,13 @@ mod tests {
         path
     }
 
+    fn shown(place: Place<'_>) -> String {
+        Spot::new(place).render(Privacy { least: Confidence::Likely, customs: &Customs::default() })
+    }
+
     #[track_caller]
     fn check(place: Place<'_>, expected: &str) {
-        assert_eq!(Spot::new(place).render(Confidence::Likely), expected);
+        assert_eq!(shown(place), expected);
     }
 
     #[test]
@@ -243,7 +260,7 @@ mod tests {
         check(Place::Query(&long), &format!("query.{}…", "k".repeat(64)));
         check(Place::Json(&path(&["a\nb'[c"])), "$['a\\u{a}b\\'\\[c']");
         let deep = vec![long.as_str(); 100];
-        assert!(Spot::new(Place::Json(&path(&deep))).render(Confidence::Likely).len() < 700);
+        assert!(shown(Place::Json(&path(&deep))).len() < 700);
     }
 
     #[test]

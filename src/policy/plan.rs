@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::case::{Judging, Lens};
 use super::name::NamePattern;
+use super::place::Privacy;
 use super::{Direction, Failure, Mode, OnFailure, Rule, Target, Verdict, Within};
 use crate::actions::Action;
 use crate::content::json::selector::Program;
 use crate::content::json::{EntryId, Glance};
 use crate::content::kind::Format;
-use crate::pii::{Confidence, Context};
+use crate::pii::{Confidence, Context, Customs, EntityId};
 
 /// A ruleset's part for one route and direction.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub struct Plan {
     pub(super) headers: HeadPlan,
     pub(super) least: Confidence,
     pub(super) facts: Facts,
+    /// The custom detectors of the ruleset.
+    pub(super) customs: Arc<Customs>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -213,8 +216,18 @@ impl Plan {
     }
 
     /// The confidence from which a name in a place counts as recognised: what any rule acts on must not be shown.
-    pub(super) fn least(&self) -> Confidence {
-        self.least
+    pub(super) fn privacy(&self) -> Privacy<'_> {
+        Privacy { least: self.least, customs: &self.customs }
+    }
+
+    /// The custom detectors of its ruleset.
+    pub(super) fn customs(&self) -> &Customs {
+        &self.customs
+    }
+
+    /// What an entity is called.
+    pub(super) fn name_of(&self, entity: Option<EntityId>) -> Option<&'static str> {
+        entity.map(|entity| self.customs.name(entity))
     }
 }
 

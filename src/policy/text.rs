@@ -28,11 +28,11 @@ impl Plan {
         let Some(rule) = self.judging(rule) else { return };
         match &rule.action {
             Action::Mask(mask) => mask.push_text(text, out),
-            Action::Redact(redact) => redact.push_text(entity.map(EntityId::name), out),
+            Action::Redact(redact) => redact.push_text(entity.map(|entity| self.customs().name(entity)), out),
             Action::Replace(_) | Action::Set(_) | Action::Rename(_) => out.push_str(&rule.plain),
             // SECURITY: only edits get here; should another action do so, nothing is shown.
             Action::Remove | Action::Allow | Action::Log | Action::Block(_) => {
-                Redact::default().push_text(entity.map(EntityId::name), out);
+                Redact::default().push_text(entity.map(|entity| self.customs().name(entity)), out);
             }
         }
     }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use super::case::{Case, Deed, Group, Judging, Look, Outcome, Seen, Span, Subject};
 use super::finding::Findings;
 use crate::actions::Action;
+use crate::pii::window::Open;
 use crate::pii::{Confidence, Detector, EntityId, EntitySet, Match};
 
 /// The scratch space of judging, reused for every value.
@@ -38,6 +39,8 @@ pub(super) struct Bench {
 struct Sightings {
     looked: bool,
     matches: Vec<Match>,
+    /// The match that goes on in the next window.
+    open: Open,
     /// Per match: the groups that claimed it. Shorter when none did.
     claimed: Vec<u64>,
 }
@@ -123,7 +126,7 @@ impl Bench {
         if !concerned || case.gone && rule.deed != Deed::Block {
             return false;
         }
-        let record = |findings: &mut Findings| findings.record(seen.rule, None, case.spot, case.plan.least());
+        let record = |findings: &mut Findings| findings.record(seen.rule, None, case.spot, case.plan.privacy());
         match rule.deed {
             Deed::Block if is_key || !seen.own => {}
             Deed::Block => {
@@ -177,7 +180,7 @@ impl Bench {
             if !blocks && (self.is_whole_claimed(rule.group) || self.is_match_claimed(rule, at)) {
                 continue;
             }
-            findings.record(n, Some(seen.entity), case.spot, case.plan.least());
+            findings.record(n, Some(seen.entity), case.spot, case.plan.privacy());
             match rule.deed {
                 Deed::Block if rule.is_enforced() => return true,
                 Deed::Block | Deed::Log | Deed::Rename => {}
@@ -253,6 +256,9 @@ impl Bench {
     fn look_through_window(&mut self, case: &Case<'_>, text: &str, from: usize, last: bool) {
         self.enforced.look(case.lens.enforced.as_ref(), case);
         self.shadow.look(case.lens.shadow.as_ref(), case);
+        for sightings in [&mut self.enforced, &mut self.shadow] {
+            sightings.open.resume(text, from, &mut sightings.matches);
+        }
         let undecided =
             |detector: &Option<Arc<Detector>>| detector.as_ref().map_or(text.len(), |it| it.undecided(text));
         let tail = undecided(&case.lens.enforced).min(undecided(&case.lens.shadow));
@@ -263,10 +269,7 @@ impl Bench {
         // A match that fills the whole window is edited as far as it is decided, so that there is always an end to it.
         self.decided = cut.filter(|at| *at > from).unwrap_or(tail);
         for sightings in [&mut self.enforced, &mut self.shadow] {
-            sightings.matches.retain_mut(|seen| {
-                (seen.start, seen.end) = (seen.start.max(from), seen.end.min(self.decided));
-                seen.start < seen.end
-            });
+            sightings.open.cut(from, self.decided, &mut sightings.matches);
         }
     }
 }

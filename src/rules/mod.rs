@@ -22,6 +22,7 @@ pub use store::{Reloaded, Store};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::pii::Customs;
 use crate::policy::Plan;
 use crate::router::Router;
 
@@ -40,6 +41,8 @@ pub struct Ruleset {
     pub routes: Vec<Route>,
     /// The upstreams; [`Route::upstream`] is a position here.
     pub upstreams: Vec<Upstream>,
+    /// The operator's own detectors.
+    pub customs: Arc<Customs>,
     /// How many rules all policies have together.
     pub rules: usize,
     /// Problems that did not stop it.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::compile::{Attempt, Surroundings, compile};
 use super::source::Source;
 use super::*;
-use crate::pii::EntitySet;
+use crate::pii::{EntityId, EntitySet};
 
 pub(super) fn surroundings() -> Surroundings {
     const NAMES: [&str; 9] =
@@ -24,7 +24,12 @@ pub(super) fn surroundings() -> Surroundings {
             };
             Some(value.to_owned())
         }),
-        entities: |name| NAMES.iter().position(|known| *known == name).map(|position| EntitySet(1 << position)),
+        entities: |name| {
+            NAMES
+                .iter()
+                .position(|known| *known == name)
+                .map(|position| EntitySet::EMPTY.with(EntityId(position as u8)))
+        },
         entity_names: || NAMES.to_vec(),
     }
 }
@@ -171,10 +176,13 @@ fn every_spelling_of_an_action() {
 fn every_place_of_a_detector() {
     let places = "within: Places { body: true, query: false, path: false, headers: [] }";
     check_rule("{detect: [email], action: redact}", places);
-    check_rule("{detect: email, action: redact}", "entities: EntitySet(1), min_confidence: Likely");
+    check_rule(
+        "{detect: email, action: redact}",
+        "entities: EntitySet { built_in: 1, own: 0 }, min_confidence: Likely",
+    );
     check_rule(
         "{detect: [email, pii], min_confidence: certain, action: log}",
-        "EntitySet(257), min_confidence: Certain",
+        "EntitySet { built_in: 257, own: 0 }, min_confidence: Certain",
     );
     check_rule(
         "{detect: [pii], in: [{headers: [X-A]}], action: redact}",

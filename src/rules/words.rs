@@ -25,12 +25,8 @@ impl Scope {
     }
 }
 
-pub(super) const FILE: Scope = scope("a rule file", &["version", "upstreams", "routes", "policies"]).later(&[
-    "consumers",
-    "keys",
-    "detectors",
-    "tests",
-]);
+pub(super) const FILE: Scope = scope("a rule file", &["version", "upstreams", "routes", "policies", "detectors"])
+    .later(&["consumers", "keys", "tests"]);
 
 pub(super) const UPSTREAM: Scope =
     scope("an upstream", &["targets", "balance", "preserve_host", "headers", "timeouts", "pool", "retries"]).later(&[
@@ -55,6 +51,8 @@ pub(super) const ROUTE: Scope =
     ]);
 pub(super) const MATCH: Scope = scope("`match`", &["hosts", "paths", "methods"]);
 pub(super) const LIMITS: Scope = scope("`limits`", &["body", "total"]);
+
+pub(super) const DETECTOR: Scope = scope("a detector", &["pattern", "context", "examples", "counter_examples"]);
 
 pub(super) const POLICY: Scope =
     scope("a policy", &["mode", "on_failure", "request", "response"]).later(&["when", "consumers"]);

@@ -10,6 +10,7 @@ use crate::content::json::{
     rewrite_whole,
 };
 use crate::pii::Match;
+use crate::pii::window::Open;
 use crate::policy::Contexts;
 
 /// No value is selected: all are looked at.
@@ -72,6 +73,8 @@ struct Desk {
     line: Option<u64>,
     contexts: Contexts,
     matches: Vec<Match>,
+    /// The match that goes on in the next window of a long string.
+    open: Open,
 }
 
 /// The judge.
@@ -93,6 +96,7 @@ impl Collector<'_> {
             let place = places.of(start..end);
             (self.sink)(&Finding {
                 entity,
+                name: self.search.customs().name(entity),
                 confidence,
                 start: base + place.start,
                 end: base + place.end,
@@ -112,7 +116,7 @@ impl Judge for Collector<'_> {
     fn key(&mut self, node: Node<'_>, key: &str, _: &mut Edits) -> KeyEdit {
         let Desk { contexts, matches, .. } = &mut *self.desk;
         // A key is judged in the context of its object.
-        let context = contexts.at(node.path, node.path.depth().saturating_sub(1)).of_key();
+        let context = contexts.at(node.path, node.path.depth().saturating_sub(1), self.search.customs()).of_key();
         self.search.text(key, context, matches);
         self.tell(node, key);
         KeyEdit::Keep
@@ -125,7 +129,7 @@ impl Judge for Collector<'_> {
     fn scalar(&mut self, node: Node<'_>, value: Scalar<'_>, _: &mut Edits) -> Edit {
         let Desk { contexts, matches, .. } = &mut *self.desk;
         let (Scalar::String(text) | Scalar::Number(text)) = value else { return Edit::Keep };
-        let context = contexts.at(node.path, node.path.depth());
+        let context = contexts.at(node.path, node.path.depth(), self.search.customs());
         if matches!(value, Scalar::Number(_)) {
             self.search.number(text, context, matches);
         } else {
@@ -146,9 +150,9 @@ impl Judge for Collector<'_> {
     }
 
     fn window(&mut self, node: Node<'_>, text: &str, from: usize, last: bool, _: &mut Edits) -> Option<usize> {
-        let Desk { contexts, matches, .. } = &mut *self.desk;
-        let context = contexts.at(node.path, node.path.depth());
-        let decided = self.search.window(Window { text, from, last }, context, matches);
+        let Desk { contexts, matches, open, .. } = &mut *self.desk;
+        let context = contexts.at(node.path, node.path.depth(), self.search.customs());
+        let decided = self.search.window(Window { text, from, last }, context, open, matches);
         self.tell(node, text);
         Some(decided)
     }

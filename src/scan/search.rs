@@ -1,10 +1,11 @@
 //! What is looked for in every value, whatever the format, and what a finding is. It refuses to know formats.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::content::json::{Glance, Path};
-use crate::pii::detector::{SHORTEST_NUMBER, SHORTEST_TOKEN};
-use crate::pii::{Confidence, Context, Detector, EntityId, EntitySet, Match};
+use crate::pii::window::Open;
+use crate::pii::{Confidence, Context, Customs, Detector, EntityId, EntitySet, Match};
 
 /// Who hears of findings.
 pub type Sink<'a> = &'a mut dyn FnMut(&Finding<'_>);
@@ -13,6 +14,8 @@ pub type Sink<'a> = &'a mut dyn FnMut(&Finding<'_>);
 pub struct Finding<'a> {
     /// What it is.
     pub entity: EntityId,
+    /// What that is called.
+    pub name: &'static str,
     /// How sure.
     pub confidence: Confidence,
     /// Offset of its first byte as it is written in the document, escapes and all.
@@ -31,7 +34,7 @@ pub struct Finding<'a> {
 impl fmt::Debug for Finding<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Finding")
-            .field("entity", &self.entity.name())
+            .field("entity", &self.name)
             .field("start", &self.start)
             .field("end", &self.end)
             .finish_non_exhaustive()
@@ -42,6 +45,7 @@ impl fmt::Debug for Finding<'_> {
 #[derive(Debug)]
 pub struct Search {
     detector: Detector,
+    customs: Arc<Customs>,
     least: Confidence,
 }
 
@@ -56,14 +60,23 @@ pub(super) struct Window<'a> {
 }
 
 impl Search {
-    /// Looks for `entities` that are recognised with `least` or more.
-    pub fn new(entities: EntitySet, least: Confidence) -> Self {
-        Self { detector: Detector::new(entities), least }
+    /// Looks for `entities`, of which some may be among `customs`, that are recognised with `least` or more.
+    pub fn new(entities: EntitySet, customs: Arc<Customs>, least: Confidence) -> Self {
+        Self { detector: Detector::with_customs(entities, &customs), customs, least }
+    }
+
+    /// The custom detectors.
+    pub fn customs(&self) -> &Customs {
+        &self.customs
     }
 
     /// Which values of a JSON document are worth a look.
     pub(super) fn glance(&self) -> Glance {
-        Glance { length: SHORTEST_TOKEN, number: SHORTEST_NUMBER, keys: self.detector.reads_wholes() }
+        Glance {
+            length: self.detector.shortest_token(),
+            number: self.detector.shortest_number(),
+            keys: self.detector.reads_wholes(),
+        }
     }
 
     /// Whether a value under this key is recognised by its key path alone.
@@ -86,19 +99,24 @@ impl Search {
     }
 
     /// Puts what is found in a window, as far as it is decided, into `found`. Answers how far that is.
-    pub(super) fn window(&self, window: Window<'_>, context: Context, found: &mut Vec<Match>) -> usize {
+    pub(super) fn window(
+        &self,
+        window: Window<'_>,
+        context: Context,
+        open: &mut Open,
+        found: &mut Vec<Match>,
+    ) -> usize {
         let Window { text, from, last } = window;
         found.clear();
         self.detector.find(text, context, found);
+        open.resume(text, from, found);
         // Half of a window is decided at least, so that there is always an end to it.
         let half = floor(text, from.midpoint(text.len()));
         let tail = if last { text.len() } else { self.detector.undecided(text).max(half) };
         let cut = found.iter().filter(|one| one.start < tail && tail < one.end).map(|one| one.start).min();
         let decided = cut.filter(|at| *at > from).unwrap_or(tail);
-        found.retain_mut(|one| {
-            (one.start, one.end) = (one.start.max(from), one.end.min(decided));
-            one.start < one.end && one.confidence >= self.least
-        });
+        open.cut(from, decided, found);
+        found.retain(|one| one.confidence >= self.least);
         decided
     }
 }

@@ -75,7 +75,7 @@ impl Desk<'_> {
             let name: String = cell.text.trim().chars().take(LONGEST_NAME).collect();
             let mut path = Path::default();
             path.push_name(&name);
-            self.columns.push((path, Context::default().under(&name)));
+            self.columns.push((path, self.search.customs().under(Context::default(), &name)));
         }
         let column = if cell.row == 0 { None } else { self.columns.get(cell.column) };
         let (path, context) = match column {
@@ -88,6 +88,7 @@ impl Desk<'_> {
             let place = places(start..end);
             sink(&Finding {
                 entity,
+                name: self.search.customs().name(entity),
                 confidence,
                 start: skipped + place.start,
                 end: skipped + place.end,

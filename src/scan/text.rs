@@ -6,6 +6,7 @@ use super::search::{Finding, Search, Sink, Window};
 use crate::content::documents::{Documents, Ends, Piece};
 use crate::content::json::{Edits, Fault, Limits, Path, is_document};
 use crate::content::text::Text as Windows;
+use crate::pii::window::Open;
 use crate::pii::{Context, Match};
 
 /// Longer lines are not looked at for an object.
@@ -29,6 +30,8 @@ struct Desk<'s> {
     line: u64,
     run: Option<Run>,
     matches: Vec<Match>,
+    /// The match that goes on in the next window.
+    open: Open,
 }
 
 /// Text between two objects.
@@ -46,7 +49,7 @@ struct Run {
 
 impl<'s> Text<'s> {
     pub fn new(search: &'s Search) -> Self {
-        let desk = Desk { search, at: 0, line: 1, run: None, matches: Vec::new() };
+        let desk = Desk { search, at: 0, line: 1, run: None, matches: Vec::new(), open: Open::default() };
         Self { documents: Documents::new(Ends::Byte(b'\n'), LONGEST_LINE), desk }
     }
 
@@ -91,7 +94,8 @@ impl Desk<'_> {
         let (at, line) = (self.at, self.line);
         let run = self.run.get_or_insert_with(|| Run::new(at, line));
         let Run { windows, base, decided, line, out } = run;
-        let mut view = View { search: self.search, matches: &mut self.matches, decided, line, sink };
+        let mut view =
+            View { search: self.search, open: &mut self.open, matches: &mut self.matches, decided, line, sink };
         let look = |text: &str, from, last, _: &mut Edits| Some(view.look(Window { text, from, last }));
         out.clear();
         windows.push(look, bytes, out).map_err(|fault| fault.behind(*base))?;
@@ -102,7 +106,8 @@ impl Desk<'_> {
     fn end_run(&mut self, sink: Sink<'_>) -> Result<(), Fault> {
         let Some(mut run) = self.run.take() else { return Ok(()) };
         let Run { windows, base, decided, line, out } = &mut run;
-        let mut view = View { search: self.search, matches: &mut self.matches, decided, line, sink };
+        let mut view =
+            View { search: self.search, open: &mut self.open, matches: &mut self.matches, decided, line, sink };
         let look = |text: &str, from, last, _: &mut Edits| Some(view.look(Window { text, from, last }));
         out.clear();
         windows.finish(look, out).map_err(|fault| fault.behind(*base))
@@ -118,6 +123,7 @@ impl Run {
 /// Looks at windows, one after the other.
 struct View<'v> {
     search: &'v Search,
+    open: &'v mut Open,
     matches: &'v mut Vec<Match>,
     decided: &'v mut u64,
     line: &'v mut u64,
@@ -127,7 +133,7 @@ struct View<'v> {
 impl View<'_> {
     fn look(&mut self, window: Window<'_>) -> usize {
         let Window { text, from, .. } = window;
-        let end = self.search.window(window, Context::default(), self.matches);
+        let end = self.search.window(window, Context::default(), self.open, self.matches);
         let base = *self.decided;
         let offset = |at: usize| base + (at - from) as u64;
         let mut counted = from;
@@ -141,6 +147,7 @@ impl View<'_> {
         for Match { entity, start, end, confidence } in self.matches.iter().copied() {
             (self.sink)(&Finding {
                 entity,
+                name: self.search.customs().name(entity),
                 confidence,
                 start: offset(start),
                 end: offset(end),

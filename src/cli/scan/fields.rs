@@ -23,7 +23,7 @@ pub(super) fn run(
     name: &str,
     search: &Search,
     source: &mut Source,
-    mut jsonl: Jsonl<impl Write>,
+    mut jsonl: Jsonl<'_, impl Write>,
 ) -> Result<u64, Ending> {
     let file = source.name().to_owned();
     let mut reader = Field::new(name);
@@ -57,7 +57,12 @@ pub(super) fn run(
     }
 }
 
-fn row(search: &Search, line: &field::Line<'_>, tally: &mut Tally, jsonl: &mut Jsonl<impl Write>) -> Result<(), Fault> {
+fn row(
+    search: &Search,
+    line: &field::Line<'_>,
+    tally: &mut Tally,
+    jsonl: &mut Jsonl<'_, impl Write>,
+) -> Result<(), Fault> {
     let mut findings: Vec<Said> = Vec::new();
     if let Some(document) = line.document {
         tally.with += 1;

@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind, Write};
 use serde::Serialize;
 
 use super::ending::Ending;
-use crate::pii::Confidence;
-use crate::policy::storable;
+use crate::pii::{Confidence, Customs};
+use crate::policy::{Privacy, storable};
 use crate::scan::Finding;
 
 /// A finding, as it is printed.
@@ -31,29 +31,29 @@ struct Row<'a> {
 }
 
 /// Writes lines.
-pub(super) struct Jsonl<W> {
+pub(super) struct Jsonl<'a, W> {
     out: W,
-    words: Words,
+    words: Words<'a>,
     found: u64,
     broken: Option<io::Error>,
 }
 
 /// How much is said of a finding.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Words {
+pub(super) struct Words<'a> {
     show_values: bool,
-    least: Confidence,
+    privacy: Privacy<'a>,
 }
 
-impl Words {
-    pub fn new(show_values: bool, least: Confidence) -> Self {
+impl<'a> Words<'a> {
+    pub fn new(show_values: bool, least: Confidence, customs: &'a Customs) -> Self {
         // A key that is likely to be personal data is not shown, however sure findings are to be.
-        Self { show_values, least: least.min(Confidence::Likely) }
+        Self { show_values, privacy: Privacy { least: least.min(Confidence::Likely), customs } }
     }
 
     /// Under which keys it stands.
     pub fn place(self, finding: &Finding<'_>) -> String {
-        if self.show_values { finding.path.to_string() } else { storable(finding.path, self.least) }
+        if self.show_values { finding.path.to_string() } else { storable(finding.path, self.privacy) }
     }
 
     /// The value, with leave.
@@ -64,7 +64,7 @@ impl Words {
     pub fn said(self, finding: &Finding<'_>) -> Said {
         Said {
             path: self.place(finding),
-            entity: finding.entity.name(),
+            entity: finding.name,
             start: finding.start,
             end: finding.end,
             confidence: finding.confidence.name(),
@@ -74,13 +74,13 @@ impl Words {
     }
 }
 
-impl<W: Write> Jsonl<W> {
-    pub fn new(out: W, show_values: bool, least: Confidence) -> Self {
-        Self { out, words: Words::new(show_values, least), found: 0, broken: None }
+impl<'a, W: Write> Jsonl<'a, W> {
+    pub fn new(out: W, words: Words<'a>) -> Self {
+        Self { out, words, found: 0, broken: None }
     }
 
     /// How much is said.
-    pub fn words(&self) -> Words {
+    pub fn words(&self) -> Words<'a> {
         self.words
     }
 

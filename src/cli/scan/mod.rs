@@ -10,6 +10,7 @@ mod source;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
@@ -18,11 +19,11 @@ use super::progress::Progress;
 use super::say;
 use crate::content::json::Fault;
 use crate::pii::detector::{named, names};
-use crate::pii::{Confidence, EntitySet};
-use crate::rules::suggest;
+use crate::pii::{Confidence, Customs, EntitySet};
+use crate::rules::{self, suggest};
 use crate::scan::{Finding, Format, Guess, Scan as Reader, Search};
 use ending::Ending;
-use jsonl::Jsonl;
+use jsonl::{Jsonl, Words};
 use report::Report;
 use source::Source;
 
@@ -60,6 +61,9 @@ pub(super) struct Scan {
     /// Entities and groups to look for; `fieldgate entities` lists them [default: all]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     detect: Vec<String>,
+    /// Look for the detectors of these rule files, too: a folder or a file
+    #[arg(long, value_name = "FOLDER")]
+    rules: Option<PathBuf>,
     /// How sure a finding must be
     #[arg(long, value_enum, default_value_t = Least::Likely, value_name = "CONFIDENCE")]
     min_confidence: Least,
@@ -123,7 +127,8 @@ impl Scan {
 
     /// Answers how much was found.
     fn run(self) -> Result<u64, Ending> {
-        let search = Search::new(entities(&self.detect)?, self.least());
+        let customs = self.customs()?;
+        let search = Search::new(entities(&self.detect, &customs)?, customs.clone(), self.least());
         let input = Input::open(&self.file).map_err(Ending::Usage)?;
         let is_human = self.format.unwrap_or(OutputFormat::Human) == OutputFormat::Human;
         // The bar and the lines would write over each other.
@@ -131,7 +136,7 @@ impl Scan {
         let progress = Progress::new(input.length(), is_quiet || !io::stdout().is_terminal());
         let mut source = Source::new(input, progress);
         let out = BufWriter::new(io::stdout().lock());
-        let jsonl = Jsonl::new(out, self.show_values, self.least());
+        let jsonl = Jsonl::new(out, self.words(&customs));
         match &self.ndjson_field {
             Some(_) if self.format == Some(OutputFormat::Human) => Err(Ending::Usage(
                 "with `--ndjson-field` the output is a line for each line; `--format human` has none".to_owned(),
@@ -140,6 +145,20 @@ impl Scan {
             None if is_human => self.summarise(&search, &mut source),
             None => self.list(&search, &mut source, jsonl),
         }
+    }
+
+    fn words<'a>(&self, customs: &'a Customs) -> Words<'a> {
+        Words::new(self.show_values, self.least(), customs)
+    }
+
+    /// The detectors of the operator's own, where rules were named.
+    fn customs(&self) -> Result<Arc<Customs>, Ending> {
+        let Some(folder) = &self.rules else { return Ok(Arc::default()) };
+        let ruleset = rules::load(&rules::Source::from(folder.clone())).map_err(|problems| {
+            let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            Ending::Usage(format!("the rules have mistakes\n{}", shown.join("\n")))
+        })?;
+        Ok(ruleset.customs)
     }
 
     fn least(&self) -> Confidence {
@@ -164,7 +183,7 @@ impl Scan {
     /// Prints a summary at the end, also of what was found before a fault.
     fn summarise(&self, search: &Search, source: &mut Source) -> Result<u64, Ending> {
         let format = source.format(self.said())?;
-        let mut report = Report::new(self.show_values, self.least());
+        let mut report = Report::new(self.words(search.customs()), self.least());
         let mut reader = Reader::new(format, search);
         let mut sink = |finding: &Finding<'_>| report.add(finding);
         let fault = self.unreadable(source, format);
@@ -185,7 +204,7 @@ impl Scan {
     }
 
     /// Prints each finding as it is found.
-    fn list(&self, search: &Search, source: &mut Source, mut jsonl: Jsonl<impl Write>) -> Result<u64, Ending> {
+    fn list(&self, search: &Search, source: &mut Source, mut jsonl: Jsonl<'_, impl Write>) -> Result<u64, Ending> {
         let format = source.format(self.said())?;
         let mut reader = Reader::new(format, search);
         let fault = self.unreadable(source, format);
@@ -210,17 +229,18 @@ impl Scan {
     }
 }
 
-fn entities(detect: &[String]) -> Result<EntitySet, Ending> {
+fn entities(detect: &[String], customs: &Customs) -> Result<EntitySet, Ending> {
     if detect.is_empty() {
-        return Ok(EntitySet::all());
+        return Ok(EntitySet::all().union(EntitySet::all_own()));
     }
     let mut set = EntitySet::EMPTY;
     for name in detect.iter().map(|name| name.trim()) {
-        let Some(entities) = named(name) else {
-            let hint = match suggest::closest(name, names()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "`fieldgate entities` lists them".to_owned(),
-            };
+        let Some(entities) = named(name).or_else(|| customs.named(name)) else {
+            let hint =
+                match suggest::closest(name, customs.list().iter().map(|custom| custom.name.as_str()).chain(names())) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "`fieldgate entities` lists them".to_owned(),
+                };
             return Err(Ending::Usage(format!("there is no entity or group `{name}`; {hint}")));
         };
         set = set.union(entities);

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use super::jsonl::Words;
 use crate::cli::audit::shown;
-use crate::pii::{Confidence, EntityId};
+use crate::pii::Confidence;
 use crate::scan::Finding;
 
 /// Places that are told apart. In a file whose keys are data there is no end to them.
@@ -17,10 +17,10 @@ const VALUE_SHOWN: usize = 80;
 
 /// Counts findings by entity and place.
 #[derive(Debug)]
-pub(super) struct Report {
-    words: Words,
+pub(super) struct Report<'a> {
+    words: Words<'a>,
     least: Confidence,
-    places: HashMap<(EntityId, String), Tally>,
+    places: HashMap<(&'static str, String), Tally>,
     /// How many there were.
     pub found: u64,
     /// How many of them are not in `places`.
@@ -39,7 +39,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(finding: &Finding<'_>, words: Words) -> Self {
+    fn of(finding: &Finding<'_>, words: Words<'_>) -> Self {
         let value = words.value(finding).map(|value| value.chars().take(VALUE_SHOWN).collect());
         Self { certain: 0, likely: 0, possible: 0, first: finding.start, line: finding.line, value }
     }
@@ -65,14 +65,14 @@ impl Tally {
     }
 }
 
-impl Report {
-    pub fn new(show_values: bool, least: Confidence) -> Self {
-        Self { words: Words::new(show_values, least), least, places: HashMap::new(), found: 0, more: 0 }
+impl<'a> Report<'a> {
+    pub fn new(words: Words<'a>, least: Confidence) -> Self {
+        Self { words, least, places: HashMap::new(), found: 0, more: 0 }
     }
 
     pub fn add(&mut self, finding: &Finding<'_>) {
         self.found += 1;
-        let key = (finding.entity, self.words.place(finding));
+        let key = (finding.name, self.words.place(finding));
         if self.places.len() >= MOST_PLACES && !self.places.contains_key(&key) {
             self.more += 1;
             return;
@@ -94,7 +94,7 @@ impl Report {
         });
         let rows: Vec<_> = places
             .iter()
-            .map(|((entity, place), tally)| [entity.name().to_owned(), shown(place), tally.counts(), tally.place()])
+            .map(|((entity, place), tally)| [(*entity).to_owned(), shown(place), tally.counts(), tally.place()])
             .collect();
         let width = |column: usize| {
             rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -127,17 +127,28 @@ impl Report {
 mod tests {
     use super::*;
     use crate::content::json::Path;
+    use crate::pii::{Customs, EntityId};
 
-    fn add(report: &mut Report, key: &str, entity: u8, confidence: Confidence, start: u64) {
+    fn add(report: &mut Report<'_>, key: &str, entity: u8, confidence: Confidence, start: u64) {
         let mut path = Path::default();
         path.push_name(key);
         let entity = EntityId(entity);
-        report.add(&Finding { entity, confidence, start, end: start + 3, line: None, path: &path, value: "x\u{1b}y" });
+        report.add(&Finding {
+            entity,
+            name: entity.name(),
+            confidence,
+            start,
+            end: start + 3,
+            line: None,
+            path: &path,
+            value: "x\u{1b}y",
+        });
     }
 
     #[test]
     fn it_counts_by_entity_and_place() {
-        let mut report = Report::new(false, Confidence::Likely);
+        let none = Customs::default();
+        let mut report = Report::new(Words::new(false, Confidence::Likely, &none), Confidence::Likely);
         assert_eq!(report.render("f"), "f: nothing found that is likely or certain\n");
         add(&mut report, "mail", 0, Confidence::Likely, 7);
         add(&mut report, "mail", 0, Confidence::Likely, 17);
@@ -154,7 +165,8 @@ mod tests {
 
     #[test]
     fn values_are_shown_with_leave_and_do_not_steer_the_terminal() {
-        let mut report = Report::new(true, Confidence::Possible);
+        let none = Customs::default();
+        let mut report = Report::new(Words::new(true, Confidence::Possible, &none), Confidence::Possible);
         add(&mut report, "jane@example.com", 0, Confidence::Possible, 1);
         let expected = "f: 1 finding, possible or surer
     email  $['jane@example.com']  1 possible  first: byte 1  x\\u{1b}y
@@ -164,7 +176,8 @@ mod tests {
 
     #[test]
     fn there_is_an_end_to_places() {
-        let mut report = Report::new(false, Confidence::Likely);
+        let none = Customs::default();
+        let mut report = Report::new(Words::new(false, Confidence::Likely, &none), Confidence::Likely);
         for n in 0..MOST_PLACES + 5 {
             add(&mut report, &format!("k{n}x"), 0, Confidence::Likely, 0);
         }

@@ -1,7 +1,7 @@
 //! What the key path says about a value, made when somebody asks and remembered as long as the way there is the same.
 
 use crate::content::json::{Path, Segment};
-use crate::pii::Context;
+use crate::pii::{Context, Customs};
 
 /// The contexts on the way to the node that was asked about last.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub struct Contexts {
 impl Contexts {
     /// The context of the node that the first `depth` steps of `path` lead to.
     // PERF: the members of an object share all but the last step.
-    pub fn at(&mut self, path: &Path, depth: usize) -> Context {
+    pub fn at(&mut self, path: &Path, depth: usize, customs: &Customs) -> Context {
         let mut known = depth.min(self.way.len());
         while known > 0 && self.way.get(known - 1).map(|(stamp, _)| *stamp) != path.stamp(known - 1) {
             known -= 1;
@@ -22,7 +22,7 @@ impl Contexts {
         for step in known..depth {
             let above = self.way.last().map_or_else(Context::default, |(_, context)| *context);
             let context = match path.segment(step) {
-                Segment::Name(name) => above.under(name),
+                Segment::Name(name) => customs.under(above, name),
                 Segment::Index(_) => above,
             };
             self.way.push((path.stamp(step).unwrap_or(u64::MAX), context));
@@ -37,10 +37,10 @@ mod tests {
 
     #[test]
     fn remembering_changes_nothing() {
-        let mut contexts = Contexts::default();
+        let (mut contexts, none) = (Contexts::default(), Customs::default());
         let mut check = |path: &Path| {
             for depth in (0..=path.depth()).rev().chain(0..=path.depth()) {
-                assert_eq!(contexts.at(path, depth), Contexts::default().at(path, depth));
+                assert_eq!(contexts.at(path, depth, &none), Contexts::default().at(path, depth, &none));
             }
         };
         for names in [["card", "number"], ["order", "number"]] {

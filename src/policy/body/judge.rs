@@ -136,7 +136,8 @@ impl BodyJudge {
         let Self { plan, bench, findings, frames, seen, long, contexts, .. } = self;
         // A key is judged in the context of its object.
         let depth = path.depth().saturating_sub(usize::from(matches!(subject, Subject::Key(_))));
-        let context = if plan.detects_in_body() { contexts.at(path, depth) } else { Context::default() };
+        let context =
+            if plan.detects_in_body() { contexts.at(path, depth, plan.customs()) } else { Context::default() };
         let context = if matches!(subject, Subject::Key(_)) { context.of_key() } else { context };
         let (lens, seen): (&Lens, &[Seen]) = match by {
             By::Everywhere => (&plan.body.everywhere, &plan.body.everywhere.seen),
@@ -180,7 +181,7 @@ impl BodyJudge {
             if is_allowed || added.contains(&&**name) {
                 continue;
             }
-            findings.record(entry.rule, None, &Spot::new(Place::Missing(path, name)), plan.least());
+            findings.record(entry.rule, None, &Spot::new(Place::Missing(path, name)), plan.privacy());
             if rule.is_enforced() {
                 if !edits.json.is_empty() {
                     edits.json.push(b',');
@@ -294,7 +295,7 @@ impl Judge for BodyJudge {
         self.gather(node.hits, |_| true, false);
         let Self { plan, findings, seen, .. } = self;
         let spot = Spot::new(Place::Json(node.path));
-        let mut record = |rule| findings.record(rule, None, &spot, plan.least());
+        let mut record = |rule| findings.record(rule, None, &spot, plan.privacy());
         let (mut claims, mut whole, mut stop) = (0, None, None);
         // What stays in `seen` reaches down to the children.
         seen.retain(|seen| {

@@ -28,7 +28,7 @@ impl BodyJudge {
                     }
                 }
                 (Look::Value, Deed::Block) if seen.own => {
-                    findings.record(seen.rule, None, &spot, plan.least());
+                    findings.record(seen.rule, None, &spot, plan.privacy());
                     if rule.is_enforced() {
                         *blocked = Some(seen.rule);
                         return Long::Stop;
@@ -67,7 +67,7 @@ impl BodyJudge {
         };
         if answer != Long::Whole {
             for rule in notes {
-                findings.record(rule, None, &spot, plan.least());
+                findings.record(rule, None, &spot, plan.privacy());
             }
             self.edited |= matches!(answer, Long::Replace | Long::Remove);
         }

@@ -181,14 +181,14 @@ impl BodyJudge {
             match (rule.look, rule.deed) {
                 (Look::Detect { .. }, _) => sorted.inside.push(seen.rule),
                 (Look::Value, Deed::Block) if seen.own => {
-                    self.findings.record(seen.rule, None, &spot, plan.least());
+                    self.findings.record(seen.rule, None, &spot, plan.privacy());
                     if rule.is_enforced() {
                         self.blocked = Some(seen.rule);
                         return Err(Edit::Stop);
                     }
                 }
                 (Look::Value, Deed::Log) if seen.own && is_free => {
-                    self.findings.record(seen.rule, None, &spot, plan.least());
+                    self.findings.record(seen.rule, None, &spot, plan.privacy());
                 }
                 (Look::Value, Deed::Block | Deed::Log | Deed::Rename) => {}
                 (Look::Value, Deed::Allow | Deed::Part | Deed::Whole) if !is_free => {}
@@ -199,7 +199,7 @@ impl BodyJudge {
                 }
                 (Look::Value, deed) => {
                     if seen.own && deed == Deed::Allow || !rule.parses && (seen.own || deed == Deed::Part) {
-                        self.findings.record(seen.rule, None, &spot, plan.least());
+                        self.findings.record(seen.rule, None, &spot, plan.privacy());
                     }
                     rule.group.claim(&mut sorted.claims);
                     if rule.parses {
@@ -224,7 +224,7 @@ impl BodyJudge {
         let Some((by, rule)) = by.and_then(|by| Some((by, plan.judging(by.rule)?))) else { return Ok(Edit::Keep) };
         let is_news = by.own || rule.deed == Deed::Part;
         if is_news {
-            self.findings.record(by.rule, None, &Spot::new(Place::Json(node.path)), plan.least());
+            self.findings.record(by.rule, None, &Spot::new(Place::Json(node.path)), plan.privacy());
         }
         let mut sorted = Sorted { claims: rule.group.0, ..Sorted::default() };
         self.walk(rest, true, node, &mut sorted)?;
@@ -305,7 +305,7 @@ impl BodyJudge {
         };
         let rest = Remainder::new(text, &inside.changes);
         let spot = Spot::new(Place::Json(node.path));
-        let context = self.contexts.at(node.path, node.path.depth());
+        let context = self.contexts.at(node.path, node.path.depth(), self.plan.customs());
         let case =
             Case { plan: &plan, lens, seen: &seen, subject: Subject::Text(rest.text()), context, gone, spot: &spot };
         let mut findings = Findings::default();

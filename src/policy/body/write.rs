@@ -12,7 +12,7 @@ pub(super) fn whole(plan: &Plan, rule: u16, entity: Option<EntityId>, value: Sca
     match &rule.action {
         Action::Remove => Edit::Remove,
         Action::Replace(json) | Action::Set(json) => replace(json.as_bytes(), edits),
-        Action::Redact(redact) => whole_redacted(redact, entity, value, edits),
+        Action::Redact(redact) => whole_redacted(redact, plan.name_of(entity), value, edits),
         Action::Mask(mask) => whole_masked(mask, value, edits),
         Action::Allow | Action::Log | Action::Rename(_) | Action::Block(_) => Edit::Keep,
     }
@@ -24,7 +24,7 @@ fn replace(json: &[u8], edits: &mut Edits) -> Edit {
 }
 
 /// `true`, `false` and `null` become a string: there is no other text of their type that hides them.
-fn whole_redacted(redact: &Redact, entity: Option<EntityId>, value: Scalar<'_>, edits: &mut Edits) -> Edit {
+fn whole_redacted(redact: &Redact, entity: Option<&str>, value: Scalar<'_>, edits: &mut Edits) -> Edit {
     match value {
         Scalar::Number(_) if !redact.as_string => replace(b"0", edits),
         Scalar::String(_) | Scalar::Number(_) | Scalar::Bool(_) | Scalar::Null => {
@@ -35,9 +35,9 @@ fn whole_redacted(redact: &Redact, entity: Option<EntityId>, value: Scalar<'_>, 
 }
 
 /// Appends the JSON string that stands for a redacted value; `scratch` is overwritten.
-pub(super) fn redacted_json(redact: &Redact, entity: Option<EntityId>, scratch: &mut String, json: &mut Vec<u8>) {
+pub(super) fn redacted_json(redact: &Redact, entity: Option<&str>, scratch: &mut String, json: &mut Vec<u8>) {
     scratch.clear();
-    redact.push_text(entity.map(EntityId::name), scratch);
+    redact.push_text(entity, scratch);
     push_json_string(scratch, json);
 }
 
@@ -83,7 +83,7 @@ pub(super) fn spans_in_number(plan: &Plan, spans: &[Span], lexeme: &str, edits: 
         match plan.judging(span.rule).map(|rule| &rule.action) {
             Some(Action::Mask(mask)) => as_string |= mask.as_string,
             Some(Action::Redact(redact)) => {
-                return whole_redacted(redact, Some(span.entity), Scalar::Number(lexeme), edits);
+                return whole_redacted(redact, plan.name_of(Some(span.entity)), Scalar::Number(lexeme), edits);
             }
             Some(
                 Action::Allow

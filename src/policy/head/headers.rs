@@ -62,7 +62,7 @@ impl Plan {
             let latin1: String =
                 if utf8.is_err() { bytes.iter().copied().map(char::from).collect() } else { String::new() };
             let text = utf8.unwrap_or(&latin1);
-            let context = Context::default().under(name);
+            let context = self.customs().under(Context::default(), name);
             let outcome = judge.value(name, true, text, context, &Spot::new(Place::Header(name)));
             if let Outcome::Stop(rule) = outcome {
                 return judge.block(rule);

@@ -42,7 +42,7 @@ impl Plan {
                     out.push_str(&new);
                 }
             }
-            context = Context::default().under(&segment.text);
+            context = self.customs().under(Context::default(), &segment.text);
         }
         if edited { Judged::Edit(out) } else { Judged::Pass }
     }

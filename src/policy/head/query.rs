@@ -66,7 +66,7 @@ impl HeadJudge<'_> {
         let new_name = self.resent(outcome, &name, sent_name);
 
         let value = Decoded::of(sent_value.unwrap_or(""), true);
-        let context = Context::default().under(&name.text);
+        let context = self.plan.customs().under(Context::default(), &name.text);
         let outcome = self.value(&name.text, false, &value.text, context, &spot);
         if let Outcome::Stop(rule) = outcome {
             return Pair::Stop(rule);

@@ -109,7 +109,7 @@ fn block() -> Action {
 }
 
 fn plan(rules: Vec<Rule>) -> Arc<Plan> {
-    Arc::new(Plan::compile(Direction::Response, rules))
+    Arc::new(Plan::compile(Direction::Response, rules, &Arc::default()))
 }
 
 /// What became of a body: the new text (or the old one), or who blocked it, and what was found.

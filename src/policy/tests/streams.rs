@@ -126,3 +126,26 @@ proptest! {
         prop_assert!(serde_json::from_str::<serde::de::IgnoredAny>(&out).is_ok());
     }
 }
+
+/// A token that no window holds, put together here so that no scanner takes it for a live one.
+fn long_jwt(payload: usize) -> String {
+    let header = ["eyJ", "hbGciOiJIUzI1NiJ9"].concat();
+    let body: String = (0..payload).map(|n| char::from(b'a' + (n * 7 % 26) as u8)).collect();
+    format!("{header}.{body}.c2lnbmF0dXJl")
+}
+
+#[test]
+fn tokens_longer_than_a_window_are_hidden_to_their_end() {
+    for payload in [100, 10_000, 20_000, 50_000, 70_000, 200_000, 400_000] {
+        for before in [0, 10, 40_000, 64_000, 65_500, 130_000] {
+            let token = long_jwt(payload);
+            let words = "word ".repeat(before / 5);
+            let body = format!(r#"{{"a":"{words}{token} and more {}"}}"#, "x y ".repeat(20_000));
+            let (result, _) = in_pieces(vec![detect("jwt", redact())], &body, 7919, Limits::default());
+            let out = result.unwrap();
+            let left = out.replace("[REDACTED:jwt]", "");
+            assert_eq!(left.len() + token.len(), body.len(), "{payload} behind {before}");
+            assert!(left.contains(&format!("{words} and more x y")), "{payload} behind {before}");
+        }
+    }
+}

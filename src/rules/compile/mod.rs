@@ -4,6 +4,7 @@
 //! a ruleset is made only when there is not one error; it refuses to know where files come from and when they are read.
 
 mod action;
+mod detector;
 mod json;
 mod policy;
 mod route;
@@ -23,7 +24,7 @@ use super::source::Reading;
 use super::tree::{self, Node, Value};
 use super::words::FILE;
 use super::{Problem, Ruleset, suggest};
-use crate::pii::EntitySet;
+use crate::pii::{Customs, EntitySet};
 
 type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
@@ -63,6 +64,8 @@ struct Context<'f, 's> {
     problems: Problems<'f>,
     surroundings: &'s Surroundings,
     secrets: Vec<(PathBuf, String)>,
+    /// The custom detectors, as soon as they are made.
+    customs: Arc<Customs>,
     /// Some file could not be used: what is not defined may be defined there, and nothing is said about it.
     incomplete: bool,
 }
@@ -136,9 +139,9 @@ pub(crate) fn compile(reading: &Reading, surroundings: &Surroundings, generation
         .map(|(position, file)| tree::parse(position, &file.text, &mut problems))
         .collect();
     let incomplete = !reading.problems.is_empty() || trees.iter().any(Option::is_none);
-    let mut cx = Context { problems, surroundings, secrets: Vec::new(), incomplete };
+    let mut cx = Context { problems, surroundings, secrets: Vec::new(), customs: Arc::default(), incomplete };
 
-    let (mut upstreams, mut routes, mut policies) = (Names::default(), Names::default(), Names::default());
+    let [mut upstreams, mut routes, mut policies, mut detectors] = std::array::from_fn(|_| Names::default());
     for tree in trees.iter().flatten() {
         let Some(file) = Fields::of(tree, &FILE, &mut cx.problems) else { continue };
         version(&file, &mut cx.problems);
@@ -146,6 +149,7 @@ pub(crate) fn compile(reading: &Reading, surroundings: &Surroundings, generation
             ("upstreams", "upstream", &mut upstreams),
             ("routes", "route", &mut routes),
             ("policies", "policy", &mut policies),
+            ("detectors", "detector", &mut detectors),
         ] {
             if let Some(section) = file.value(key) {
                 names.gather(section, what, &mut cx.problems);
@@ -153,6 +157,7 @@ pub(crate) fn compile(reading: &Reading, surroundings: &Surroundings, generation
         }
     }
 
+    cx.customs = detector::compile_all(&detectors, &mut cx);
     let compiled_policies = policy::compile_all(&policies, &mut cx);
     let compiled_upstreams: Vec<_> =
         upstreams.list.iter().map(|upstream| upstream::compile(upstream, &mut cx)).collect();
@@ -162,7 +167,7 @@ pub(crate) fn compile(reading: &Reading, surroundings: &Surroundings, generation
         cx.problems.refuse_with(Place { file: 0, line: 1, column: 1 }, message, "write a section `routes`".to_owned());
     }
 
-    let Context { problems, secrets, .. } = cx;
+    let Context { problems, secrets, customs, .. } = cx;
     let sound = problems.errors() == 0 && reading.problems.is_empty();
     let mut all = reading.problems.clone();
     all.extend(problems.finish());
@@ -173,6 +178,7 @@ pub(crate) fn compile(reading: &Reading, surroundings: &Surroundings, generation
         router: routing.router,
         routes: routing.routes,
         upstreams: compiled_upstreams.into_iter().flatten().collect(),
+        customs,
         rules: compiled_policies.iter().map(policy::Compiled::rules).sum(),
         warnings: all.clone(),
     });

@@ -70,7 +70,7 @@ pub(super) fn compile_all(
                 let mut plan = |direction| {
                     policy::warn_shadowed(chosen(), direction, &mut judged, cx);
                     let rules = chosen().flat_map(|policy| policy.rules_of(direction)).collect();
-                    Arc::new(Plan::compile(direction, rules))
+                    Arc::new(Plan::compile(direction, rules, &cx.customs))
                 };
                 (plan(Direction::Request), plan(Direction::Response))
             })

@@ -1,14 +1,13 @@
 //! Compiles one rule: where it looks and what it does there, refusing combinations that mean nothing.
 
 use super::action::Subject;
-use super::{Context, action, is_nothing, wire};
+use super::{Context, action, detector, is_nothing, wire};
 use crate::actions::Action;
 use crate::content::json::selector::Selector;
 use crate::pii::{Confidence, EntitySet};
 use crate::policy::{Direction, NamePattern, Target, Within};
 use crate::rules::fields::{self, Fields};
 use crate::rules::problem::{Place, quote};
-use crate::rules::suggest;
 use crate::rules::tree::{Entry, Node, Value};
 use crate::rules::words::{PLACE, RULE};
 
@@ -207,13 +206,13 @@ fn entities(node: &Node, cx: &mut Context<'_, '_>) -> Option<EntitySet> {
     let mut set = EntitySet::EMPTY;
     let mut known = true;
     for (name, node) in fields::texts(node, "`detect`", &mut cx.problems) {
-        if let Some(found) = (cx.surroundings.entities)(name) {
+        if let Some(found) = (cx.surroundings.entities)(name).or_else(|| cx.customs.named(name)) {
             set = set.union(found);
         } else {
             known = false;
-            let names = (cx.surroundings.entity_names)();
-            let hint = suggest::hint(name, names.iter().copied());
-            cx.problems.refuse_with(node.place, format!("there is no entity or group {}", quote(name)), hint);
+            let hint = detector::guess(name, &cx.customs, &(cx.surroundings.entity_names)());
+            let message = format!("there is no entity, group or detector {}", quote(name));
+            cx.problems.refuse_with(node.place, message, hint);
         }
     }
     (known && !set.is_empty()).then_some(set)
