@@ -1,5 +1,5 @@
 //! The cases: raw requests and raw answers with what may come of them, one JSON object a line. Bytes are written as the
-//! characters U+0000 to U+00FF.
+//! characters U+0000 to U+00FF; `<<text*1000>>` is a thousand times the text.
 
 use std::path::Path;
 
@@ -199,7 +199,17 @@ impl Answer {
 
 /// The bytes of a text in which each character is one byte.
 pub fn bytes(text: &str) -> Vec<u8> {
-    text.chars().map(|c| u8::try_from(u32::from(c)).expect("a character is a byte")).collect()
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("<<") {
+        let (repeated, after) = behind.split_once(">>").expect("`>>`");
+        let (part, times) = repeated.rsplit_once('*').expect("`*`");
+        out.push_str(before);
+        out.push_str(&part.repeat(times.parse().expect("a number")));
+        rest = after;
+    }
+    out.push_str(rest);
+    out.chars().map(|c| u8::try_from(u32::from(c)).expect("a character is a byte")).collect()
 }
 
 /// The requests of a folder.

@@ -69,7 +69,8 @@ fn forbidden(seen: &Seen, sent: &str, heard: &Heard, log: &Log) -> Vec<String> {
         if seen.single_framing && head.has("transfer-encoding") && head.has("content-length") {
             found.push("two framings arrived".into());
         }
-        if seen.canonical_cl && head.all("content-length").any(|v| v.parse::<u64>().map(|n| n.to_string()).as_deref() != Ok(v))
+        if seen.canonical_cl
+            && head.all("content-length").any(|v| v.parse::<u64>().map(|n| n.to_string()).as_deref() != Ok(v))
         {
             found.push("the length is not in canonical form".into());
         }

@@ -41,7 +41,8 @@ impl Options {
     fn read() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut options = Self {
-            cases: std::env::var_os("FIELDGATE_HTTP_CASES").map_or_else(|| root.join("tests/cases/http"), PathBuf::from),
+            cases: std::env::var_os("FIELDGATE_HTTP_CASES")
+                .map_or_else(|| root.join("tests/cases/http"), PathBuf::from),
             binary: PathBuf::from(env!("CARGO_BIN_EXE_fieldgate")),
             peers: false,
             only: String::new(),
@@ -122,7 +123,8 @@ fn main() -> ExitCode {
             requests.cases, requests.framing, requests.forbidden, answers.cases, answers.framing, answers.forbidden
         );
     }
-    let failures: usize = rows.iter().take(1).map(|(_, score)| score.requests.failures() + score.answers.failures()).sum();
+    let failures: usize =
+        rows.iter().take(1).map(|(_, score)| score.requests.failures() + score.answers.failures()).sum();
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -134,7 +136,8 @@ fn measure(proxy: &Proxy, recorder: &Recorder, requests: &[Request], answers: &[
         recorder.take();
         let must_close = case.seen.close_after || !case.may.contains(&Outcome::Forwarded);
         let more = Duration::from_millis(if must_close { 1000 } else { 60 });
-        let heard = say(proxy.address, &case::bytes(&case.send), Patience { answer: Duration::from_millis(1500), more });
+        let heard =
+            say(proxy.address, &case::bytes(&case.send), Patience { answer: Duration::from_millis(1500), more });
         let verdict = judge::request(case, &heard, &recorder.take());
         score.requests.count(&case.id, &case.why, &verdict, proxy.name, is_shown);
     }
@@ -152,5 +155,9 @@ fn measure(proxy: &Proxy, recorder: &Recorder, requests: &[Request], answers: &[
 fn ask(proxy: &Proxy, may: &[Delivery]) -> Heard {
     // A cut answer ends with the connection; a complete one may leave it open.
     let more = Duration::from_millis(if may.contains(&Delivery::Cut) { 500 } else { 60 });
-    say(proxy.address, b"GET /answer HTTP/1.1\r\nHost: t.example\r\n\r\n", Patience { answer: Duration::from_secs(5), more })
+    say(
+        proxy.address,
+        b"GET /answer HTTP/1.1\r\nHost: t.example\r\n\r\n",
+        Patience { answer: Duration::from_secs(5), more },
+    )
 }

@@ -37,7 +37,17 @@ policies:
         );
         std::fs::write(rules.join("main.yaml"), text).expect("write");
         let mut child = Command::new(binary)
-            .args(["run", "--listen", "127.0.0.1:0", "--admin", "off", "--header-timeout", "1s", "--body-timeout", "1s"])
+            .args([
+                "run",
+                "--listen",
+                "127.0.0.1:0",
+                "--admin",
+                "off",
+                "--header-timeout",
+                "1s",
+                "--body-timeout",
+                "1s",
+            ])
             .args(["--log-level", "error"])
             .arg("--rules")
             .arg(&rules)

@@ -102,7 +102,9 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
                 Progress::More => break,
                 Progress::Fault(why) => {
                     shared.log.lock().expect("lock").faults.push(why);
-                    drop(stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
+                    drop(
+                        stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+                    );
                     return;
                 }
                 Progress::Done((arrived, used)) => {
