@@ -18,6 +18,7 @@ use tokio::sync::watch;
 
 use crate::audit::{Audit, AuditSettings};
 use crate::content::json;
+use crate::gateway::forwarded::Trusted;
 use crate::gateway::headers::Via;
 use crate::gateway::serve::{self, ConnectionLimits};
 use crate::gateway::{self, Limits, Live, Worker};
@@ -177,6 +178,7 @@ fn start_workers(
                 json: json::Limits { depth: settings.json_depth, ..json::Limits::default() },
             },
             via: via.clone(),
+            trusted: Trusted::new(settings.trusted_addresses.clone()),
             everything: everything.clone(),
             stopping: Arc::clone(stopping),
         });

@@ -114,6 +114,29 @@ where
     Ok(Begun::Whole(if joined.is_empty() { first } else { joined.freeze() }))
 }
 
+/// How long a pause may be between two pieces that have arrived together.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Takes what has arrived, up to `limit` bytes, and waits for nothing.
+pub async fn arrived<B>(mut body: B, limit: usize, bounds: Bounds) -> Result<Begun<B>, Fault>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let mut start = BytesMut::new();
+    while start.len() < limit {
+        match tokio::time::timeout(PAUSE, body.frame()).await {
+            Ok(Some(Ok(frame))) => start.extend_from_slice(&frame.into_data().unwrap_or_default()),
+            Ok(Some(Err(_))) => return Err(Fault::Broken(bounds.direction)),
+            Ok(None) => return Ok(Begun::Whole(start.freeze())),
+            Err(_) => break,
+        }
+        if bounds.total.is_some_and(|total| start.len() as u64 > total) {
+            return Err(Fault::TooLarge(bounds.direction));
+        }
+    }
+    Ok(Begun::Part(start.freeze(), body))
+}
+
 /// Refuses a body that says itself that it is too large, before anything of it is read or sent on.
 pub fn check_length<B: Body>(body: &B, bounds: Bounds) -> Result<(), Fault> {
     match bounds.total {

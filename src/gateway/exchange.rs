@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::body::Report;
 use super::error::{Blame, Refusal};
+use super::forwarded::Origin;
 use super::target::Target;
 use super::upload::Upload;
 use super::upstream::{Attempts, Pool};
@@ -38,7 +39,9 @@ pub struct Exchange {
     pub id: Uuid,
     /// Its id, as a field.
     pub id_field: HeaderValue,
-    /// The peer.
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whom it is from.
     pub client: IpAddr,
     /// The method.
     pub method: Method,
@@ -68,7 +71,7 @@ pub struct Exchange {
 
 impl Exchange {
     /// An exchange begins: the current snapshot is loaded, once.
-    pub fn begin(worker: Arc<Worker>, client: IpAddr, method: Method, version: http::Version) -> Self {
+    pub fn begin(worker: Arc<Worker>, origin: Origin, method: Method, version: http::Version) -> Self {
         let live = worker.rules.current();
         let id = Uuid::now_v7();
         let mut buffer = Uuid::encode_buffer();
@@ -79,7 +82,8 @@ impl Exchange {
             live,
             id,
             id_field,
-            client,
+            origin,
+            client: origin.client,
             method,
             version,
             time: jiff::Timestamp::now(),

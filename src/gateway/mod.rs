@@ -1,13 +1,15 @@
 //! The request path: the story of one exchange, on one screen. [`handle`] is the whole of it; each step is a call into its
 //! own file, and what goes wrong anywhere comes back to one place. It refuses to know the dashboard and the rule files.
 //!
-//! `serve` accepts and keeps connections, `target` reads where a request wants to go, `exchange` is what is known of it,
-//! `headers` what is copied and what is not, `protect` asks policy, `body` reads with limits, `upload` sends while reading,
+//! `serve` accepts and keeps connections, `wire` lets only well-formed requests through to the parser, `forwarded` says whom
+//! they are from, `target` reads where a request wants to go, `exchange` is what is known of it, `headers` what is copied and
+//! what is not, `protect` asks policy, `body` reads with limits, `upload` sends while reading,
 //! `upstream` forwards, `reply` answers, `error` says why not, `live` is the snapshot an exchange is judged by.
 
 pub mod body;
 pub mod error;
 pub mod exchange;
+pub mod forwarded;
 pub mod headers;
 pub mod live;
 mod protect;
@@ -16,6 +18,7 @@ pub mod serve;
 pub mod target;
 pub mod upload;
 pub mod upstream;
+mod wire;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -30,6 +33,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use self::error::Refusal;
 use self::exchange::Exchange;
+use self::forwarded::{Origin, Trusted};
 use self::headers::Via;
 pub use self::live::Live;
 use self::reply::Reply;
@@ -55,6 +59,8 @@ pub struct Worker {
     pub limits: Limits,
     /// Our name in `Via`.
     pub via: Via,
+    /// Whose word is taken about where a request comes from.
+    pub trusted: Trusted,
     /// Recognises everything, at any confidence: for what is written into records.
     pub everything: pii::Detector,
     /// Set when the process has been told to stop.
@@ -96,16 +102,20 @@ async fn handle(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
-    let mut exchange = Exchange::begin(worker, peer.ip().to_canonical(), request.method().clone(), request.version());
+    let origin = Origin::of(peer.ip().to_canonical(), request.headers(), &worker.trusted);
+    let is_waiting = request.headers().contains_key(http::header::EXPECT);
+    let mut exchange = Exchange::begin(worker, origin, request.method().clone(), request.version());
     match pass(&mut exchange, request).await {
         Ok(reply) => reply::deliver(exchange, reply),
+        // A client that asked first sends its body or does not: what comes next on this connection, nobody knows.
+        Err(refusal) if is_waiting => reply::closing(reply::refuse(exchange, &refusal)),
         Err(refusal) => reply::refuse(exchange, &refusal),
     }
 }
 
 /// The story: nothing is forwarded that was not judged, nothing is answered that was not judged, and both signatures say so.
 async fn pass(exchange: &mut Exchange, request: Request<Body>) -> Result<Reply, Refusal> {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     exchange.reserve_record().await?;
     exchange.asked(head.headers.get(http::header::HOST), head.uri.path());
     headers::check_framing(head.version, &head.headers)?;
@@ -113,6 +123,7 @@ async fn pass(exchange: &mut Exchange, request: Request<Body>) -> Result<Reply, 
         return Err(Refusal::Method);
     }
     let target = Target::read(&head.uri, &head.headers).map_err(Refusal::Target)?;
+    headers::count_hop(&head.method, &mut head.headers)?;
     exchange.route(&target)?;
     if exchange.worker.via.is_loop(&head.headers) {
         return Err(Refusal::Loop);

@@ -42,7 +42,8 @@ pub async fn request(exchange: &mut Exchange, head: Parts, target: Target, body:
     let route = exchange.matched().ok_or(Refusal::Internal)?;
     let upstream = exchange.live.pool(route).ok_or(Refusal::Internal)?;
     RequestFields {
-        client: exchange.client,
+        origin: exchange.origin,
+        method: &head.method,
         authority: &target.authority,
         id: &exchange.id_field,
         via: &exchange.worker.via,
@@ -192,10 +193,10 @@ where
     B: http_body::Body<Data = Bytes> + Unpin,
 {
     super::body::check_length(&body, bounds).map_err(super::body::Fault::into_refusal)?;
-    if !plan.reads_body() {
-        return Ok(JudgedBody::Flow(Flow::new(Bytes::new(), body, None, bounds)));
-    }
     let limits = gate.exchange.worker.limits.clone();
+    if !plan.reads_body() {
+        return unread(gate, body, limits.buffer, bounds).await;
+    }
     let hold = if plan.may_block_body() { gate.body_limit() } else { limits.buffer };
     let filter = |gate: &Gate<'_>, format| {
         // What cannot be judged in parts must be held whole: an event, a field of a form.
@@ -239,6 +240,24 @@ where
         Some(format) => filter(gate, format),
     };
     Ok(JudgedBody::Flow(Flow::new(start, rest, filter, bounds)))
+}
+
+/// A body that no rule reads. Chunks of a request that have arrived are checked before any of them leaves: what is not well
+/// framed is then no half-sent request at the upstream.
+async fn unread<B>(gate: &mut Gate<'_>, body: B, hold: usize, bounds: Bounds) -> Result<JudgedBody<B>, Refusal>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
+    if bounds.direction == Direction::Response || body.size_hint().exact().is_some() {
+        return Ok(JudgedBody::Flow(Flow::new(Bytes::new(), body, None, bounds)));
+    }
+    match super::body::arrived(body, hold, bounds).await.map_err(super::body::Fault::into_refusal)? {
+        Begun::Whole(bytes) => {
+            gate.exchange.count_body(bounds.direction, bytes.len());
+            Ok(JudgedBody::Whole(bytes))
+        }
+        Begun::Part(start, rest) => Ok(JudgedBody::Flow(Flow::new(start, rest, None, bounds))),
+    }
 }
 
 /// One half of an exchange, being judged.

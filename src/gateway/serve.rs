@@ -25,6 +25,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep, sleep};
 use tower::Service;
 
+use super::wire::Strict;
 use crate::stats::{Refusal, WorkerStats};
 
 /// Caps and deadlines of client connections.
@@ -119,7 +120,9 @@ pub async fn serve(
         .header_read_timeout(limits.header_timeout)
         .max_headers(limits.headers)
         .max_header_size(limits.header_bytes)
-        .half_close(false);
+        // A client may say that it sends no more and wait for its answer (RFC 9112 section 9.6). One that has gone away looks
+        // the same until something is written to it, so the upstream is asked in vain now and then.
+        .half_close(true);
     let mut connections = JoinSet::new();
     let told = stop.clone();
     loop {
@@ -189,7 +192,8 @@ async fn connection(
         request.extensions_mut().insert(ConnectInfo(peer));
         app.clone().call(request)
     });
-    let served = http.serve_connection(TokioIo::new(WriteDeadline::new(stream, write_timeout)), service);
+    let stream = Strict::new(WriteDeadline::new(stream, write_timeout));
+    let served = http.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(served);
     let result = tokio::select! {
         result = served.as_mut() => result,

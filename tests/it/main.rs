@@ -16,6 +16,7 @@ mod protects_other_bodies;
 mod protects_requests;
 mod protects_responses;
 mod proxies_faithfully;
+mod refuses_confusing_input;
 mod reloads_rules;
 mod reuses_connections;
 mod runs_the_demo;
