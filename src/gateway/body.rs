@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, SizeHint};
 use http_body_util::BodyExt;
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
 use super::error::Refusal;
 use crate::actions::Block;
@@ -114,17 +114,18 @@ where
     Ok(Begun::Whole(if joined.is_empty() { first } else { joined.freeze() }))
 }
 
-/// How long a pause may be between two pieces that have arrived together.
-const PAUSE: Duration = Duration::from_millis(20);
+/// Longest wait for what a client has sent in one go: enough to take it in, too short for anybody to notice.
+const MOMENT: Duration = Duration::from_millis(10);
 
-/// Takes what has arrived, up to `limit` bytes, and waits for nothing.
+/// Takes what arrives within a moment, up to `limit` bytes, and does not wait for the rest.
 pub async fn arrived<B>(mut body: B, limit: usize, bounds: Bounds) -> Result<Begun<B>, Fault>
 where
     B: Body<Data = Bytes> + Unpin,
 {
     let mut start = BytesMut::new();
+    let over = Instant::now() + MOMENT;
     while start.len() < limit {
-        match tokio::time::timeout(PAUSE, body.frame()).await {
+        match tokio::time::timeout_at(over, body.frame()).await {
             Ok(Some(Ok(frame))) => start.extend_from_slice(&frame.into_data().unwrap_or_default()),
             Ok(Some(Err(_))) => return Err(Fault::Broken(bounds.direction)),
             Ok(None) => return Ok(Begun::Whole(start.freeze())),

@@ -24,6 +24,7 @@ use crate::content::kind::{Format, Kind};
 use crate::policy::{
     BodyFault, BodyFilter, Direction, Failure, Findings, HeaderChange, HeaderEdit, Judged, OnFailure, Plan, Verdict,
 };
+use crate::router::comparable;
 
 /// Judges a request: path, query, fields, body.
 pub async fn request(exchange: &mut Exchange, head: Parts, target: Target, body: Body) -> Result<Cleared, Refusal> {
@@ -55,6 +56,13 @@ pub async fn request(exchange: &mut Exchange, head: Parts, target: Target, body:
     }
     .apply(&mut fields);
     headers::trace(&mut fields, exchange.id);
+    if let Outgoing::Streamed(upload) = &outgoing
+        && upload.length().is_none()
+        && matches!(head.method, Method::GET | Method::HEAD)
+    {
+        // The client would send a GET whose length is not known without its body.
+        fields.insert(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+    }
     let path = match &route.strip_prefix {
         Some(prefix) => stripped(&path, prefix).ok_or(Refusal::Internal)?,
         None => path,
@@ -373,13 +381,13 @@ fn edited_fields(fields: &HeaderMap, edits: &[HeaderEdit]) -> Result<HeaderMap, 
     Ok(out)
 }
 
-/// The path without `prefix`, which ends on a segment boundary.
+/// The path without `prefix`, which ends on a segment boundary and may be encoded otherwise in the path.
 fn stripped(path: &str, prefix: &str) -> Option<String> {
-    match path.strip_prefix(prefix.trim_end_matches('/'))? {
-        "" => Some("/".to_owned()),
-        rest if rest.starts_with('/') => Some(rest.to_owned()),
-        _ => None,
-    }
+    let prefix = prefix.trim_end_matches('/');
+    let end = path.match_indices('/').nth(prefix.matches('/').count()).map_or(path.len(), |(at, _)| at);
+    let (front, rest) = path.split_at_checked(end)?;
+    let is_same = comparable(front) == comparable(prefix);
+    is_same.then(|| if rest.is_empty() { "/".to_owned() } else { rest.to_owned() })
 }
 
 #[cfg(test)]

@@ -441,6 +441,58 @@ fn many_fields_and_long_lines_are_bounded() {
 }
 
 #[test]
+fn a_body_that_comes_late_is_not_lost() {
+    let upstream = Upstream::json("{}");
+    let gateway = Gateway::start(&no_rules(&upstream));
+    for method in ["GET", "POST", "DELETE"] {
+        let mut connection = Connection::open(gateway.address);
+        let head = with_fields("Transfer-Encoding: chunked\r\n").replace("POST", method);
+        for part in [head.as_str(), "5\r\nHE", "LLO\r\n", "0\r\n", "\r\n"] {
+            connection.send(part.as_bytes());
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        assert_eq!(connection.read(false).expect("answer").status, 200, "{method}");
+        assert_eq!((upstream.last().method(), upstream.last().text().as_str()), (method, "HELLO"));
+    }
+}
+
+#[test]
+fn a_silent_client_is_not_the_upstreams_fault() {
+    let upstream = Upstream::json("{}");
+    let gateway = Gateway::start_with(&no_rules(&upstream), &["--body-timeout", "3s"]);
+    let mut connection = Connection::open(gateway.address);
+    connection.send((with_fields("Content-Length: 200000\r\n") + "HELLO").as_bytes());
+    let reply = connection.read(false).expect("answer");
+    assert_eq!(
+        (reply.status, reply.code().as_str()),
+        (408, "client_timeout"),
+        "the upstream would have had two seconds"
+    );
+    assert!(connection.ends());
+}
+
+#[test]
+fn encodings_are_no_way_round_a_route() {
+    let upstream = Upstream::json(r#"{"ssn":"078-05-1120"}"#);
+    let rules = response_rules(&upstream, "- {select: $.ssn, action: remove}")
+        .replace("/{*rest}", "/pay:now")
+        .replace("policies:\n  p:", "  rest: {match: {paths: [\"/{*rest}\"]}, upstream: u}\npolicies:\n  p:");
+    let gateway = Gateway::start(&rules);
+    for path in ["/pay:now", "/pay%3Anow", "/pay%3anow", "/p%61y:now"] {
+        assert_eq!(get(gateway.address, path).text(), "{}", "{path}");
+        assert_eq!(upstream.last().target(), path.replace("%61", "a"));
+    }
+    assert_eq!(get(gateway.address, "/other").text(), r#"{"ssn":"078-05-1120"}"#);
+    for path in ["/a\"b", "/a<b", "/a{b}", "/a|b", "/a^b", "/a`b"] {
+        assert_eq!(
+            raw(gateway.address, format!("GET {path} HTTP/1.1\r\nHost: t\r\n\r\n").as_bytes(), false).map(|r| r.status),
+            Some(400),
+            "{path}"
+        );
+    }
+}
+
+#[test]
 fn a_value_split_over_chunks_is_whole_to_the_rules() {
     let upstream = Upstream::json("{}");
     let gateway = Gateway::start(&request_rules(&upstream, "- {detect: [credit_card], action: redact}"));
