@@ -23,5 +23,6 @@ mod runs_the_demo;
 mod scans_files;
 mod shows_the_dashboard;
 mod shuts_down_cleanly;
+mod survives_confusing_answers;
 mod tidy;
 mod transforms_files;
