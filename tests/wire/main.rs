@@ -2,7 +2,7 @@
 //! byte, and judged. `tests/conformance` runs it; `tests/conformance --peers` beside nginx and HAProxy.
 //!
 //! Flags: `--cases DIR` (or `FIELDGATE_HTTP_CASES`; otherwise `tests/cases/http`), `--binary PATH`, `--peers`, `--only TEXT`,
-//! `--verbose`.
+//! `--verbose`, `--mutations N` (with `--seed N`): that many requests changed at random, after the cases.
 
 #![allow(
     clippy::expect_used,
@@ -14,6 +14,7 @@
 mod case;
 mod judge;
 mod message;
+mod mutations;
 mod proxies;
 mod recorder;
 mod speaker;
@@ -35,6 +36,8 @@ struct Options {
     peers: bool,
     only: String,
     verbose: bool,
+    mutations: usize,
+    seed: u64,
 }
 
 impl Options {
@@ -47,7 +50,10 @@ impl Options {
             peers: false,
             only: String::new(),
             verbose: false,
+            mutations: 150,
+            seed: 1,
         };
+        let number = |text: String| text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"));
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
             let mut value = || words.next().unwrap_or_else(|| panic!("`{word}` needs a value"));
@@ -55,11 +61,15 @@ impl Options {
                 "--cases" => options.cases = value().into(),
                 "--binary" => options.binary = value().into(),
                 "--only" => options.only = value(),
+                "--mutations" => options.mutations = number(value()) as usize,
+                "--seed" => options.seed = number(value()),
                 "--peers" => options.peers = true,
                 "--verbose" => options.verbose = true,
                 // Flags of the usual test harness.
                 "--quiet" | "-q" | "--nocapture" => {}
-                _ => panic!("`{word}` is not known; known are --cases, --binary, --only, --peers, --verbose"),
+                _ => panic!(
+                    "`{word}` is not known; known are --cases, --binary, --only, --peers, --verbose, --mutations, --seed"
+                ),
             }
         }
         options
@@ -105,6 +115,8 @@ fn main() -> ExitCode {
     let upstream = recorder.address;
     let ours = Proxy::fieldgate(&options.binary, upstream);
     let mut rows = vec![(ours.version(), measure(&ours, &recorder, &requests, &answers, &options))];
+    let mutations = if options.only.is_empty() { options.mutations } else { 0 };
+    let wrong = mutations::run(&ours, &recorder, options.seed, mutations);
     drop(ours);
     if options.peers {
         for (name, peer) in [("nginx", Proxy::nginx(upstream)), ("HAProxy", Proxy::haproxy(upstream))] {
@@ -125,7 +137,7 @@ fn main() -> ExitCode {
     }
     let failures: usize =
         rows.iter().take(1).map(|(_, score)| score.requests.failures() + score.answers.failures()).sum();
-    if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if failures + wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn measure(proxy: &Proxy, recorder: &Recorder, requests: &[Request], answers: &[Answer], options: &Options) -> Score {

@@ -152,7 +152,8 @@ fn stay(stream: &TcpStream, then: Then) -> bool {
     }
 }
 
-fn take_request(buffer: &[u8]) -> Progress<(Arrived, usize)> {
+/// Takes a request off the front; with it, how many bytes it took.
+pub fn take_request(buffer: &[u8]) -> Progress<(Arrived, usize)> {
     let (head, at) = match Head::take(buffer) {
         Progress::Done(done) => done,
         Progress::More => return Progress::More,
