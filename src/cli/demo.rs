@@ -14,6 +14,7 @@ use crate::settings::Flags;
 const RULES: &[(&str, &str)] = &[
     ("routes.yaml", include_str!("../../rules/routes.yaml")),
     ("card-data.yaml", include_str!("../../rules/card-data.yaml")),
+    ("detectors.yaml", include_str!("../../rules/detectors.yaml")),
 ];
 
 /// Where the example rules expect the sample API.

@@ -59,6 +59,10 @@ const fn multiply(one: u8, other: u8) -> u8 {
 
 /// Whether there is such a day, in the Gregorian calendar.
 pub(super) fn is_day(year: u32, month: u32, day: u32) -> bool {
+    // PERF: an error of the calendar's is made on the heap, and most numbers are no day.
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return false;
+    }
     let [Ok(year), Ok(month), Ok(day)] = [i16::try_from(year), i16::try_from(month), i16::try_from(day)] else {
         return false;
     };

@@ -5,6 +5,7 @@ use super::entity::{EntityId, EntitySet};
 use super::evidence::Support;
 use super::key::KeyMeaning;
 use super::lexicon::{self, Weight, phrase};
+use super::number::is_word;
 use super::words::Words;
 
 /// How many bytes to the left of a candidate are read for context.
@@ -136,6 +137,19 @@ pub(super) fn floor_boundary(text: &str, mut at: usize) -> usize {
 pub(super) fn scope(text: &str, start: usize) -> &str {
     let from = floor_boundary(text, start.saturating_sub(LEFT_WORDS));
     let slice = text.get(from..start).unwrap_or_default();
+    if from == 0 {
+        return after_semicolon(slice);
+    }
     // Cut in the middle of a word: half of it could be another one.
-    if from > 0 { slice.trim_start_matches(char::is_alphanumeric) } else { slice }
+    let whole = slice.bytes().take_while(|&byte| is_word(byte)).count();
+    let slice = match slice.get(whole..) {
+        Some(rest) if rest.as_bytes().first().is_none_or(u8::is_ascii) => rest,
+        Some(_) | None => slice.trim_start_matches(char::is_alphanumeric),
+    };
+    after_semicolon(slice)
+}
+
+/// What a semicolon ends is about something else.
+fn after_semicolon(text: &str) -> &str {
+    text.rfind("; ").and_then(|at| text.get(at + 1..)).unwrap_or(text)
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::context::{LEFT_WORDS, floor_boundary};
 use super::custom::{Customs, Own};
-use super::entities::TABLE;
+use super::entities::ids;
 use super::entity::{Confidence, EntityId, EntitySet};
 use super::evidence::{Evidence, Reader, Sighting};
 use super::fold::{self, FoldedText};
 use super::number::{self, MAX_DIGITS, Number};
 use super::prefix::Prefixes;
 use super::scan::{Marks, Scan};
-use super::shape::{Gate, Shape};
+use super::shape::{Around, Gate, Letters, Shape, Sieve};
 use super::window::is_token;
 
 pub use super::context::Context;
@@ -58,10 +58,59 @@ pub(super) const LONG_CODE: usize = 31;
 
 /// Reads words of one length that a gate lets through.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CodeReader {
-    pub entity: EntityId,
-    pub read: ReadAt,
-    pub gates: [Gate; 2],
+struct CodeReader {
+    entity: EntityId,
+    read: ReadAt,
+    gates: [Gate; 2],
+}
+
+/// The readers of words of one length.
+#[derive(Debug, Clone, Default)]
+pub(super) struct CodeReaders {
+    readers: Vec<CodeReader>,
+    /// Which of `readers` are worth a closer look.
+    sieve: Sieve,
+}
+
+impl CodeReaders {
+    fn add(&mut self, entity: EntityId, read: ReadAt, gates: [Gate; 2]) {
+        debug_assert!(self.readers.len() < Sieve::MOST, "the sieve is full");
+        for gate in gates {
+            self.sieve.add(self.readers.len(), gate);
+        }
+        self.readers.push(CodeReader { entity, read, gates });
+    }
+
+    /// The readers of a word from `start` to `end`, of digits alone or with letters.
+    #[inline]
+    pub fn of(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        end: usize,
+        is_digits: bool,
+    ) -> impl Iterator<Item = (EntityId, ReadAt)> {
+        let around = Around::of(bytes, start, end);
+        let (mut worth, letters) = if is_digits {
+            (self.sieve.of_digits(around), Letters::NONE)
+        } else {
+            match self.sieve.of_letters(around) {
+                0 => (0, Letters::NONE),
+                worth => (worth, Letters::of(bytes.get(start..end).unwrap_or_default())),
+            }
+        };
+        std::iter::from_fn(move || {
+            while worth != 0 {
+                let CodeReader { entity, read, gates: [one, other] } =
+                    self.readers.get(worth.trailing_zeros() as usize)?;
+                worth &= worth - 1;
+                if one.lets(letters, around) || other.lets(letters, around) {
+                    return Some((*entity, *read));
+                }
+            }
+            None
+        })
+    }
 }
 
 /// Recognises a set of entities in one pass.
@@ -70,7 +119,7 @@ pub struct Detector {
     pub(super) at: Vec<(EntityId, ReadAt)>,
     pub(super) words: Vec<(EntityId, ReadAt)>,
     /// By how many letters and digits the word has; the last is for longer ones.
-    pub(super) codes: Vec<Vec<CodeReader>>,
+    pub(super) codes: Vec<CodeReaders>,
     pub(super) dotted: Vec<(EntityId, ReadAt)>,
     pub(super) wholes: Vec<(EntityId, JudgeWhole)>,
     /// The entities of `wholes`.
@@ -98,10 +147,17 @@ impl Detector {
 
     /// A detector for `entities`, custom ones included.
     pub fn with_customs(entities: EntitySet, customs: &Arc<Customs>) -> Self {
+        let wanted = ids().filter(|(id, _)| entities.contains(*id));
+        let ways = wanted.flat_map(|(id, entity)| entity.reader.ways().iter().map(move |way| (id, *way)));
+        Self { own: Own::of(customs, entities), entities, ..Self::of_ways(ways) }
+    }
+
+    /// A detector that asks these readers.
+    pub(super) fn of_ways(ways: impl Iterator<Item = (EntityId, Reader)>) -> Self {
         let mut detector = Self {
             at: Vec::new(),
             words: Vec::new(),
-            codes: vec![Vec::new(); LONG_CODE + 1],
+            codes: vec![CodeReaders::default(); LONG_CODE + 1],
             dotted: Vec::new(),
             wholes: Vec::new(),
             whole: EntitySet::EMPTY,
@@ -112,19 +168,12 @@ impl Detector {
             has_codes: false,
             shortest_prefixed: usize::MAX,
             reads_digits: false,
-            own: Own::of(customs, entities),
-            entities,
+            own: None,
+            entities: EntitySet::EMPTY,
         };
         let mut starts: Vec<&str> = Vec::new();
-        for (entity, id) in TABLE.iter().zip(0..).map(|(entity, id)| (entity, EntityId(id))) {
-            if !entities.contains(id) {
-                continue;
-            }
-            for way in entity.reader.ways() {
-                detector.enter(id, way, &mut starts);
-            }
-        }
-        detector.has_codes = detector.codes.iter().any(|readers| !readers.is_empty());
+        ways.for_each(|(id, way)| detector.enter(id, &way, &mut starts));
+        detector.has_codes = detector.codes.iter().any(|codes| !codes.readers.is_empty());
         detector.reads_digits =
             detector.wanted != 0 || detector.has_codes || !detector.words.is_empty() || !detector.dotted.is_empty();
         detector.prefixes = Prefixes::new(&starts);
@@ -138,11 +187,10 @@ impl Detector {
             Reader::Dotted(read) => self.dotted.push((id, read)),
             Reader::Code(lengths, read) => {
                 let wanted = self.codes.iter_mut().zip(0..).filter(|(_, length)| lengths >> length & 1 == 1);
-                let gates = [Gate::OPEN, Gate::SHUT];
-                wanted.for_each(|(readers, _)| readers.push(CodeReader { entity: id, read, gates }));
+                wanted.for_each(|(codes, _)| codes.add(id, read, [Gate::OPEN, Gate::SHUT]));
             }
             Reader::Shaped(shapes, read) => {
-                for (length, readers) in self.codes.iter_mut().enumerate() {
+                for (length, codes) in self.codes.iter_mut().enumerate() {
                     let own = shapes.iter().filter(|shape| shape.len() == length).map(Shape::gate);
                     let gates = match *own.collect::<Vec<_>>() {
                         [] => continue,
@@ -151,7 +199,7 @@ impl Detector {
                         // More are not kept apart: each word of this length is read.
                         [_, ..] => [Gate::OPEN, Gate::SHUT],
                     };
-                    readers.push(CodeReader { entity: id, read, gates });
+                    codes.add(id, read, gates);
                 }
             }
             Reader::Number(lengths, judge) => {
@@ -170,6 +218,12 @@ impl Detector {
             }
             Reader::Any(_) => {}
         }
+    }
+
+    /// How many readers look at words of one length, at most.
+    #[cfg(test)]
+    pub(super) fn most_readers_of_a_code(&self) -> usize {
+        self.codes.iter().map(|codes| codes.readers.len()).max().unwrap_or_default()
     }
 
     /// Whether any entity is recognised by its key path alone.
@@ -205,7 +259,8 @@ impl Detector {
     pub fn find(&self, text: &str, context: Context, found: &mut Vec<Match>) {
         let marks = Marks::of(text.as_bytes());
         let has_trigger = marks.digit || marks.at;
-        if marks.beyond_ascii && fold::is_needed(text, has_trigger) || marks.percent && has_trigger {
+        let is_encoded = has_trigger && (marks.percent || fold::has_reference(text));
+        if marks.beyond_ascii && fold::is_needed(text, has_trigger) || is_encoded {
             return self.find_folded(text, context, found);
         }
         Scan::new(self, text, context, found).run(marks);

@@ -1,5 +1,5 @@
 //! Makes other writings of the same characters look alike: digits of other scripts, full-width forms, dashes and spaces
-//! beyond ASCII, invisible characters between them, percent-encoding. It keeps where everything came from, so that a
+//! beyond ASCII, invisible characters between them, percent-encoding, character references of HTML. It keeps where everything came from, so that a
 //! match is reported in the bytes as they were. It refuses to touch letters.
 
 /// Bit n: the lead byte 0xC0 + n can begin a character that folds.
@@ -80,19 +80,23 @@ impl FoldedText {
         let mut folded = Self { text: String::with_capacity(text.len()), turns: Vec::new() };
         let mut rest = text.char_indices();
         while let Some((at, letter)) = rest.next() {
-            if letter.is_ascii() && letter != '%' {
+            if letter.is_ascii() && !matches!(letter, '%' | '&') {
                 folded.text.push(letter);
                 continue;
             }
-            let percent = (letter == '%').then(|| text.as_bytes().get(at..).and_then(percent_encoded)).flatten();
-            let (letter, length) = percent.unwrap_or((letter, letter.len_utf8()));
-            if percent.is_some() {
+            let encoded = match letter {
+                '%' => text.as_bytes().get(at..).and_then(percent_encoded),
+                '&' => text.get(at..).and_then(character_reference),
+                _ => None,
+            };
+            let (letter, length) = encoded.unwrap_or((letter, letter.len_utf8()));
+            if encoded.is_some() {
                 rest.nth(length - 2);
             }
             match fold(letter) {
                 Folded::Kept => {
                     folded.text.push(letter);
-                    if percent.is_some() {
+                    if encoded.is_some() {
                         folded.turns.push((folded.text.len(), at + length));
                     }
                 }
@@ -155,6 +159,48 @@ fn percent_encoded(bytes: &[u8]) -> Option<(char, usize)> {
     }
 }
 
+/// HTML: what stands for a character that can stand inside a value. Whoever hides an address from harvesters writes each letter
+/// so.
+const NAMED: [(&str, char); 9] = [
+    ("&nbsp;", ' '),
+    ("&commat;", '@'),
+    ("&plus;", '+'),
+    ("&hyphen;", '-'),
+    ("&dash;", '-'),
+    ("&ndash;", '-'),
+    ("&period;", '.'),
+    ("&shy;", '\u{AD}'),
+    ("&lowbar;", '_'),
+];
+
+/// The character that a reference at the start of `text` stands for, and its length. Others stay: `&lt;` separates.
+fn character_reference(text: &str) -> Option<(char, usize)> {
+    const LONGEST: usize = 10;
+    let Some(number) = text.strip_prefix("&#") else {
+        return NAMED.iter().find(|(name, _)| text.starts_with(name)).map(|(name, letter)| (*letter, name.len()));
+    };
+    let end = number.bytes().take(LONGEST).position(|byte| byte == b';')?;
+    let digits = number.get(..end)?;
+    let code = match digits.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+        None => digits.parse().ok()?,
+    };
+    let letter =
+        char::from_u32(code).filter(|&letter| letter.is_alphanumeric() || !letter.is_ascii() || is_inside(letter))?;
+    Some((letter, "&#;".len() + end))
+}
+
+/// Whether `text` holds a reference that folds.
+pub(super) fn has_reference(text: &str) -> bool {
+    memchr::memchr_iter(b'&', text.as_bytes())
+        .any(|at| text.get(at..).is_some_and(|rest| character_reference(rest).is_some()))
+}
+
+/// Punctuation that can stand inside a value.
+const fn is_inside(letter: char) -> bool {
+    matches!(letter, ' ' | '\'' | '(' | ')' | '+' | '-' | '.' | '/' | ':' | '=' | '@' | '_')
+}
+
 /// The byte behind `%` or `%25`, and how long that is.
 fn percent_byte(bytes: &[u8]) -> Option<(u8, usize)> {
     let (high, low, length) = match bytes {
@@ -187,6 +233,16 @@ mod tests {
     }
 
     #[test]
+    fn folds_references_of_html() {
+        check("a&#64;b&#x2D;c&nbsp;&#49;2 &commat;&#8203;", "a@b-c 12 @");
+        check(
+            "&lt;a&gt; &amp; &#60; &#; &#x; &#99999999; a=1&b=2 &",
+            "&lt;a&gt; &amp; &#60; &#; &#x; &#99999999; a=1&b=2 &",
+        );
+        assert!(has_reference("1 &#49;") && !has_reference("a=1&b=2&lt;") && !has_reference("1"));
+    }
+
+    #[test]
     fn needs_no_copy_for_plain_letters() {
         assert!(!is_needed("Grüße aus Köln, 12345", true));
         assert!(!is_needed("dash – without numbers", false));
@@ -196,11 +252,19 @@ mod tests {
 
     #[test]
     fn maps_back() {
-        let text = "a\u{200b}４1\u{a0}é%40b";
+        let text = "a\u{200b}４1\u{a0}é%40b&#65;c";
         let folded = FoldedText::of(text);
-        assert_eq!(folded.text, "a41 é@b");
-        for (part, original) in [("a", "a"), ("4", "４"), ("41", "４1"), ("1 ", "1\u{a0}"), ("é", "é"), ("@b", "%40b")]
-        {
+        assert_eq!(folded.text, "a41 é@bAc");
+        for (part, original) in [
+            ("a", "a"),
+            ("4", "４"),
+            ("41", "４1"),
+            ("1 ", "1\u{a0}"),
+            ("é", "é"),
+            ("@b", "%40b"),
+            ("A", "&#65;"),
+            ("c", "c"),
+        ] {
             let start = folded.text.find(part).unwrap();
             let back = folded.start(start)..folded.end(start + part.len());
             assert_eq!(text.get(back), Some(original), "{part}");
@@ -209,7 +273,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn every_span_maps_to_a_span(text in "[a-c1٣４\u{a0}\u{200b}é%@02]{0,30}") {
+        fn every_span_maps_to_a_span(text in "([a-c1٣４\u{a0}\u{200b}é%@02;]|&#64;|&#x200b;|&nbsp;|&){0,30}") {
             let folded = FoldedText::of(&text);
             let offsets: Vec<usize> = folded.text.char_indices().map(|(at, _)| at).chain([folded.text.len()]).collect();
             for pair in offsets.windows(2) {

@@ -16,6 +16,10 @@ pub mod sep {
     pub const PLUS: u8 = 16;
     /// Parentheses, or a separator of several characters.
     pub const OTHER: u8 = 32;
+    /// One `_`.
+    pub const LOW: u8 = 64;
+    /// Two spaces.
+    pub const WIDE: u8 = 128;
 }
 
 /// Most groups of one candidate: `2 02 04 75 389 138 01` has seven.
@@ -74,8 +78,13 @@ impl Group {
     const NONE: Self = Self { start: 0, end: 0, separator: None };
 
     fn at(text: &[u8], start: usize) -> Self {
-        let end = start + digits_at(text, start);
-        Self { start, end, separator: separator_at(text, end) }
+        Self::between(text, start, start + digits_at(text, start))
+    }
+
+    /// Brackets around more digits than an area code has end there.
+    fn between(text: &[u8], start: usize, end: usize) -> Self {
+        let is_bracketed = end - start > LONGEST_AREA && text.get(end) == Some(&b')');
+        Self { start, end, separator: if is_bracketed { None } else { separator_at(text, end) } }
     }
 
     /// Whether a candidate may end here.
@@ -83,6 +92,9 @@ impl Group {
         self.separator.is_none_or(|separator| separator.breaks)
     }
 }
+
+/// Digits of the longest area code.
+const LONGEST_AREA: usize = 6;
 
 /// Groups that are cut at once: twice as many as a candidate can have, so that a group is cut at most twice.
 const CUT_AT_ONCE: usize = 2 * MAX_GROUPS;
@@ -106,7 +118,7 @@ pub(super) fn candidates(
     wanted: u32,
     mut judge: impl FnMut(&Number<'_>),
 ) -> Cut {
-    let first = Group { start, end, separator: separator_at(text, end) };
+    let first = Group::between(text, start, end);
     // PERF: most numbers are one group.
     if first.separator.is_none() {
         if is_wanted(wanted, end - start) {
@@ -183,12 +195,14 @@ fn from(text: &[u8], groups: &[Group], wanted: u32, judge: &mut impl FnMut(&Numb
         }
         // PERF: the count says of most candidates that nobody wants them, before anything is looked at or copied.
         if group.may_end() && is_wanted(wanted, length) {
-            let lead = *lead.get_or_insert_with(|| Lead::of(text, groups));
+            let whole = *lead.get_or_insert_with(|| Lead::of(text, groups));
+            // Brackets around all of it are not of it; around its first group they are.
+            let lead = if end == 1 { whole.without_bracket(text) } else { whole };
             if lead.edge == Edge::Joined {
                 return;
             }
             let right = if group.separator.is_some() { Edge::Free } else { right_edge(text, group.end) };
-            if right != Edge::Joined && (!lead.opened || separators & sep::OTHER != 0 || group.separator.is_none()) {
+            if right != Edge::Joined && (!lead.opened || separators & sep::OTHER != 0) {
                 run.copy(text, groups.get(..end).unwrap_or_default());
                 judge(&Number {
                     digits: run.bytes.get(..length).unwrap_or_default(),
@@ -257,6 +271,14 @@ impl Lead {
         let start = first.start - length;
         Self { start, plus, opened, edge: left_edge(text, start) }
     }
+
+    fn without_bracket(self, text: &[u8]) -> Self {
+        if !self.opened {
+            return self;
+        }
+        let start = self.start + usize::from(text.get(self.start) == Some(&b'('));
+        Self { start, opened: false, edge: left_edge(text, start), ..self }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -272,11 +294,13 @@ fn separator_at(text: &[u8], at: usize) -> Option<Separator> {
     let (kind, length) = match text.get(at..)? {
         [b' ', b'-', b' ', ..] | [b')', b'-' | b'.' | b'/', b' ', ..] => (sep::OTHER, 3),
         [b')', b' ' | b'-' | b'.' | b'/' | b'(', ..] | [b' ', b'(', ..] => (sep::OTHER, 2),
+        [b' ', b' ', ..] => (sep::WIDE, 2),
         [b' ', ..] => (sep::SPACE, 1),
         [b'-', ..] => (sep::DASH, 1),
         [b'.', ..] => (sep::DOT, 1),
         [b'/', ..] => (sep::SLASH, 1),
         [b'+', ..] => (sep::PLUS, 1),
+        [b'_', ..] => (sep::LOW, 1),
         [b'(' | b')', ..] => (sep::OTHER, 1),
         _ => return None,
     };
@@ -422,6 +446,8 @@ mod tests {
         check("123-45-6789", &["123-45-6789"]);
         check("call 12 34 now", &["12", "12 34", "34"]);
         check("(604) 701-1500.", &["(604) 701-1500"]);
+        check("(4701604) 70", &["4701604"]);
+        check("(604) 70.", &["(604) 70"]);
         check("+44 (0)20 7946", &["+44", "+44 (0)20", "+44 (0)20 7946", "(0)20", "(0)20 7946", "7946"]);
     }
 

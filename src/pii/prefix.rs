@@ -46,3 +46,23 @@ impl Prefixes {
         Some((found.pattern().as_usize(), found.start(), found.end()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::entities::ids;
+    use super::super::evidence::Reader;
+
+    /// The packed search takes 64 at most; with more, all texts would be read by the slower one.
+    #[test]
+    fn the_beginnings_of_all_entities_are_few() {
+        let mut starts = Vec::new();
+        for (_, entity) in ids() {
+            for way in entity.reader.ways() {
+                if let Reader::Prefix { starts: own, .. } = way {
+                    starts.extend_from_slice(own);
+                }
+            }
+        }
+        assert!(starts.len() <= 64, "{} beginnings", starts.len());
+    }
+}

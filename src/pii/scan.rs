@@ -4,12 +4,11 @@
 use wide::u8x16;
 
 use super::context::{Context, Left, covers_value};
-use super::detector::{CodeReader, Detector, LONG_CODE, Match, ReadAt};
+use super::detector::{Detector, LONG_CODE, Match, ReadAt};
 use super::entity::EntityId;
 use super::evidence::{Sighting, Support};
 use super::number::{self, is_word};
 use super::overlap;
-use super::shape::Outline;
 
 /// Which triggers are in a value.
 #[derive(Debug, Clone, Copy)]
@@ -116,7 +115,7 @@ impl<'a> Scan<'a> {
                 self.read_number(digit, end)
             } else {
                 let word = self.ask(&self.detector.words, start).unwrap_or(end);
-                let code = self.ask_codes(start, end, Outline::of).unwrap_or(end);
+                let code = self.ask_codes(start, end, false).unwrap_or(end);
                 word.max(code).max(end)
             };
         }
@@ -146,7 +145,7 @@ impl<'a> Scan<'a> {
         let (mut at, mut last) = (start, start);
         for group in run.split(|byte| !byte.is_ascii_digit()) {
             if !group.is_empty() && at >= last {
-                last = self.ask_codes(at, at + group.len(), Outline::of_digits).unwrap_or(last).max(last);
+                last = self.ask_codes(at, at + group.len(), true).unwrap_or(last).max(last);
             }
             at += group.len() + 1;
         }
@@ -155,17 +154,12 @@ impl<'a> Scan<'a> {
 
     /// Lets the readers of codes look at the word from `start` to `end`. Returns where the last match ends.
     #[inline]
-    fn ask_codes(&mut self, start: usize, end: usize, outline: fn(&[u8], usize, usize) -> Outline) -> Option<usize> {
-        let readers = self.detector.codes.get((end - start).min(LONG_CODE)).map(Vec::as_slice).unwrap_or_default();
-        if readers.is_empty() {
-            return None;
-        }
-        let (outline, mut last) = (outline(self.text.as_bytes(), start, end), None);
-        for CodeReader { entity, read, gates: [one, other] } in readers {
-            if (one.lets(outline) || other.lets(outline))
-                && let Some(seen) = read(self.text, start)
-            {
-                self.weigh(*entity, seen, false);
+    fn ask_codes(&mut self, start: usize, end: usize, is_digits: bool) -> Option<usize> {
+        let codes = self.detector.codes.get((end - start).min(LONG_CODE))?;
+        let mut last = None;
+        for (entity, read) in codes.of(self.text.as_bytes(), start, end, is_digits) {
+            if let Some(seen) = read(self.text, start) {
+                self.weigh(entity, seen, false);
                 last = last.max(Some(seen.end));
             }
         }

@@ -6,7 +6,7 @@
 pub struct Shape {
     /// Place by place: `A` a letter, `9` a digit, `*` either.
     word: &'static str,
-    /// What may stand before it; see [`bit_of`]. Empty: anything.
+    /// What may stand before it: bytes of [`MARKS`], or as [`class_of_mark`] says. Empty: anything.
     before: &'static str,
     /// What may stand behind it. Empty: anything.
     after: &'static str,
@@ -40,43 +40,55 @@ impl Shape {
         let places = |class: u8| {
             self.word.bytes().zip(0..).filter(|(own, _)| *own == class).fold(0, |bits, (_, place)| bits | 1 << place)
         };
-        let around = |bytes: &str| match bytes {
+        let around = |marks: &str| match marks {
             "" => ANYTHING,
-            bytes => bytes.bytes().fold(0, |bits, byte| bits | mark_bit(byte)),
+            marks => marks.bytes().fold(0, |bits, mark| bits | 1 << class_of_mark(mark)),
         };
         let (letters, digits): (u32, u32) = (places(b'A'), places(b'9'));
-        Gate { fixed: letters | digits, letters, around: around(self.before) << 16 | around(self.after) }
+        let takes_digits = letters == 0;
+        let takes_letters = digits.count_ones() as usize != self.len();
+        Gate {
+            fixed: letters | digits,
+            letters,
+            before: around(self.before),
+            after: around(self.after),
+            takes_digits,
+            takes_letters,
+        }
     }
 }
 
-/// What a word is seen to be.
+/// What touches a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outline {
-    /// Bit n: there is a letter at n.
-    letters: u32,
-    /// What is before it (upper half) and behind it: one bit each.
-    around: u32,
+pub struct Around {
+    before: u8,
+    after: u8,
 }
 
-impl Outline {
-    /// The outline of the word from `start` to `end`.
+impl Around {
+    /// What touches the word from `start` to `end`.
     #[inline]
     pub fn of(bytes: &[u8], start: usize, end: usize) -> Self {
-        let word = bytes.get(start..end).unwrap_or_default();
-        let letters = word.iter().take(32).rev().fold(0_u32, |bits, byte| bits << 1 | u32::from(*byte >= b'A'));
-        Self { letters, around: Self::around(bytes, start, end) }
+        let before = start.checked_sub(1).and_then(|at| bytes.get(at));
+        Self {
+            before: before.map_or(EDGE, |&byte| class_of(byte)),
+            after: bytes.get(end).map_or(EDGE, |&byte| class_of(byte)),
+        }
     }
+}
 
-    /// The outline of digits.
-    #[inline]
-    pub fn of_digits(bytes: &[u8], start: usize, end: usize) -> Self {
-        Self { letters: 0, around: Self::around(bytes, start, end) }
-    }
+/// Where the letters of a word are: bit n for place n.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Letters(u32);
 
+impl Letters {
+    /// In a word of digits.
+    pub const NONE: Self = Self(0);
+
+    /// In the first places of `word`, which is of letters and digits.
     #[inline]
-    fn around(bytes: &[u8], start: usize, end: usize) -> u32 {
-        let bit = |byte: Option<&u8>| byte.map_or(EDGE, |&byte| bit_of(byte));
-        bit(start.checked_sub(1).and_then(|at| bytes.get(at))) << 16 | bit(bytes.get(end))
+    pub fn of(word: &[u8]) -> Self {
+        Self(word.iter().take(32).rev().fold(0_u32, |bits, byte| bits << 1 | u32::from(*byte >= b'A')))
     }
 }
 
@@ -86,57 +98,112 @@ pub struct Gate {
     /// The places whose class is given.
     fixed: u32,
     letters: u32,
-    around: u32,
+    /// The classes of what may touch it.
+    before: u16,
+    after: u16,
+    /// Whether a word of digits alone may be meant, and any other.
+    takes_digits: bool,
+    takes_letters: bool,
 }
 
 impl Gate {
     /// Lets everything through.
-    pub const OPEN: Self = Self { fixed: 0, letters: 0, around: u32::MAX };
+    pub const OPEN: Self =
+        Self { fixed: 0, letters: 0, before: ANYTHING, after: ANYTHING, takes_digits: true, takes_letters: true };
     /// Lets nothing through.
-    pub const SHUT: Self = Self { fixed: 0, letters: 0, around: 0 };
+    pub const SHUT: Self =
+        Self { fixed: 0, letters: 0, before: 0, after: 0, takes_digits: false, takes_letters: false };
 
-    /// Whether a word with this outline, of the right length, may be meant.
+    /// Whether a word of the right length with its letters there, and that around it, may be meant.
     #[inline]
-    pub const fn lets(self, word: Outline) -> bool {
-        (word.letters ^ self.letters) & self.fixed == 0 && word.around & !self.around == 0
+    pub const fn lets(&self, letters: Letters, around: Around) -> bool {
+        (letters.0 ^ self.letters) & self.fixed == 0
+            && self.before >> around.before & self.after >> around.after & 1 == 1
     }
 }
 
-const ANYTHING: u32 = 0xFFFF;
-/// The beginning or the end of the text.
-const EDGE: u32 = 1;
-const BEYOND_ASCII: u32 = 2;
-const OTHER: u32 = 4;
+/// Looks at many gates at once. Bit n of its answers says that gate n may let the word through; no other does.
+///
+/// PERF: most words are refused by what touches them, before anybody looks where their letters are.
+#[derive(Debug, Clone, Default)]
+pub struct Sieve {
+    before: [u64; CLASSES],
+    after: [u64; CLASSES],
+    digits: u64,
+    letters: u64,
+}
+
+impl Sieve {
+    /// Most gates that it holds apart.
+    pub const MOST: usize = 64;
+
+    /// With `gate` under the number `n`, which is less than [`Self::MOST`]. One number may have several.
+    pub fn add(&mut self, n: usize, gate: Gate) {
+        let enter = |slots: &mut [u64; CLASSES], classes: u16| {
+            slots.iter_mut().zip(0..).for_each(|(slot, class)| *slot |= u64::from(classes >> class & 1) << n);
+        };
+        enter(&mut self.before, gate.before);
+        enter(&mut self.after, gate.after);
+        self.digits |= u64::from(gate.takes_digits) << n;
+        self.letters |= u64::from(gate.takes_letters) << n;
+    }
+
+    /// The gates worth comparing with a word of digits alone that is touched so.
+    #[inline]
+    pub fn of_digits(&self, around: Around) -> u64 {
+        self.digits & self.around(around)
+    }
+
+    /// The gates worth comparing with a word with letters that is touched so.
+    #[inline]
+    pub fn of_letters(&self, around: Around) -> u64 {
+        self.letters & self.around(around)
+    }
+
+    #[inline]
+    fn around(&self, Around { before, after }: Around) -> u64 {
+        let bits = |slots: &[u64; CLASSES], class: u8| slots.get(usize::from(class)).copied().unwrap_or_default();
+        bits(&self.before, before) & bits(&self.after, after)
+    }
+}
 
 /// The bytes that shapes speak of, each a class of its own.
 const MARKS: &[u8; 8] = b" -./:,+_";
 
-/// The class of a byte as one bit.
+/// The classes of what can touch a word: [`MARKS`], then these.
+const CLASSES: usize = 16;
+const ANYTHING: u16 = u16::MAX;
+/// The beginning or the end of the text.
+const EDGE: u8 = 8;
+const BEYOND_ASCII: u8 = 9;
+const OTHER: u8 = 10;
+
+/// The class of a byte.
 #[inline]
-fn bit_of(byte: u8) -> u32 {
-    static BITS: [u16; 256] = {
-        let mut bits = [OTHER as u16; 256];
+fn class_of(byte: u8) -> u8 {
+    static CLASS: [u8; 256] = {
+        let mut class = [OTHER; 256];
         let mut byte = 0x80;
         while byte < 256 {
-            bits[byte] = BEYOND_ASCII as u16;
+            class[byte] = BEYOND_ASCII;
             byte += 1;
         }
         let mut n = 0;
         while n < MARKS.len() {
-            bits[MARKS[n] as usize] = 8 << n;
+            class[MARKS[n] as usize] = n as u8;
             n += 1;
         }
-        bits
+        class
     };
-    u32::from(BITS[usize::from(byte)])
+    CLASS[usize::from(byte)]
 }
 
 /// The class that a byte of [`Shape::before`] or [`Shape::after`] stands for.
-fn mark_bit(mark: u8) -> u32 {
+fn class_of_mark(mark: u8) -> u8 {
     match mark {
         b'^' | b'$' => EDGE,
         b'~' => BEYOND_ASCII,
-        mark => bit_of(mark),
+        mark => class_of(mark),
     }
 }
 
@@ -146,7 +213,14 @@ mod tests {
 
     fn lets(shape: Shape, text: &str, word: &str) -> bool {
         let start = text.find(word).unwrap();
-        shape.len() == word.len() && shape.gate().lets(Outline::of(text.as_bytes(), start, start + word.len()))
+        let around = Around::of(text.as_bytes(), start, start + word.len());
+        let (gate, letters) = (shape.gate(), Letters::of(word.as_bytes()));
+        let is_let = shape.len() == word.len() && gate.lets(letters, around);
+        let mut sieve = Sieve::default();
+        sieve.add(7, gate);
+        let sieved = if letters == Letters::NONE { sieve.of_digits(around) } else { sieve.of_letters(around) };
+        assert!(!is_let || sieved == 1 << 7, "{shape:?} is sieved out of {text}");
+        is_let
     }
 
     #[test]
@@ -166,7 +240,23 @@ mod tests {
 
     #[test]
     fn gates_open_and_shut() {
-        let word = Outline::of(b"a1", 0, 2);
-        assert!(Gate::OPEN.lets(word) && !Gate::SHUT.lets(word));
+        let (letters, around) = (Letters::of(b"a1"), Around::of(b"a1", 0, 2));
+        assert!(Gate::OPEN.lets(letters, around) && !Gate::SHUT.lets(letters, around));
+    }
+
+    #[test]
+    fn a_sieve_keeps_gates_apart() {
+        let mut sieve = Sieve::default();
+        for (n, shape) in [Shape::of("99"), Shape::of("9A"), Shape::of("**").behind("-"), Shape::of("9*").then("$")]
+            .iter()
+            .enumerate()
+        {
+            sieve.add(n, shape.gate());
+        }
+        let around = |text: &str| Around::of(text.as_bytes(), 1, 3);
+        assert_eq!(sieve.of_digits(around(" 12 ")), 0b0001);
+        assert_eq!(sieve.of_letters(around(" 1a ")), 0b0010);
+        assert_eq!(sieve.of_digits(around("-12")), 0b1101);
+        assert_eq!(sieve.of_letters(around("-1a")), 0b1110);
     }
 }

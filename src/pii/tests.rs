@@ -1,7 +1,9 @@
 //! The detector as a whole: context, numbers, windows, hostile input. `corpus` scores it on labelled documents.
 
 mod corpus;
+mod gates;
 mod vectors;
+mod writings;
 
 use super::*;
 use entities::ids;
@@ -56,6 +58,7 @@ fn containers_speak_for_what_is_in_them() {
 fn the_nearest_word_decides() {
     check("", "order 5551234567, phone 6179530389", &["phone 6179530389"]);
     check("", "phone? order 6179530389", &[]);
+    check("", "phone calls; then 6179530389", &[]);
     check("", "phone: +44 121 230 6000 NHS no: 6092335476", &["phone +44 121 230 6000", "uk_nhs 6092335476"]);
     check("", "SSN 123-45-6789 on file, other 057063715", &["us_ssn 123-45-6789"]);
     check(
@@ -147,6 +150,22 @@ fn hostile_text_costs_linear_time() {
         "\u{200b}1",
         "DE89 3704 0044 ",
         "order ",
+        "password",
+        "password ",
+        "x:password ",
+        "<password ",
+        "password:",
+        "_pass",
+        "パスワード",
+        "&#4",
+        "&#49;",
+        "&nbsp;1",
+        "4111_1111_",
+        "1  ",
+        "(1234567) ",
+        "aa:",
+        "x4",
+        "1年",
     ] {
         let short = unit.repeat((1 << 12) / unit.len());
         let (small, large) = (time(&short, ROUNDS), time(&short.repeat(ROUNDS), 1));

@@ -1,8 +1,13 @@
 //! Cuts names and texts into words, from the end on, and hashes them. It promises to read no letter twice and no word that
 //! nobody asks for; what a word means is the lexicon's business.
 
+use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
+
 /// Most words of a name or text that are looked at.
 const MAX_WORDS: usize = 16;
+
+/// So many of the words read last are kept: as many as the longest phrase has.
+pub(super) const KEPT: usize = 8;
 
 const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -26,6 +31,9 @@ static JOINTS: [u64; 16] = {
     }
     hashes
 };
+
+/// No joint takes more bytes: four letters of two bytes.
+const LONGEST_JOINT: usize = 8;
 
 /// The letters of a word or of several: their number and a polynomial of them.
 ///
@@ -59,13 +67,15 @@ impl Letters {
     #[must_use]
     pub fn after(self, letter: char) -> Self {
         if letter.is_ascii() {
-            let lower = u64::from(letter as u8 | 0x20);
-            return Self {
-                hash: self.hash.wrapping_add(lower.wrapping_mul(self.power)),
-                power: self.power.wrapping_mul(BASE),
-            };
+            return self.after_ascii(letter as u8);
         }
         self.after_beyond_ascii(letter)
+    }
+
+    #[inline]
+    const fn after_ascii(self, letter: u8) -> Self {
+        let lower = (letter | 0x20) as u64;
+        Self { hash: self.hash.wrapping_add(lower.wrapping_mul(self.power)), power: self.power.wrapping_mul(BASE) }
     }
 
     // PERF: out of line, or the loop over ASCII saves registers for it.
@@ -82,7 +92,8 @@ pub(super) struct Words<'a> {
     text: &'a str,
     /// What is not read yet ends here.
     at: usize,
-    known: [Word; MAX_WORDS],
+    /// Word n is at n modulo [`KEPT`].
+    kept: [Word; KEPT],
     count: usize,
     /// Whether what is read of the text from its end on holds no line break and no digit.
     is_line: bool,
@@ -112,30 +123,50 @@ impl<'a> Words<'a> {
     #[inline]
     pub fn of_text(text: &'a str) -> Self {
         // PERF: all zeros, which is a few vector stores.
-        let known = [Word { letters: Letters { hash: 0, power: 0 }, is_of_line: false }; MAX_WORDS];
+        let kept = [Word { letters: Letters { hash: 0, power: 0 }, is_of_line: false }; KEPT];
         let own_number = OWN_NUMBER;
-        Self { text, at: text.len(), known, count: 0, is_line: true, has_word: false, digits: 0, own_number }
+        Self { text, at: text.len(), kept, count: 0, is_line: true, has_word: false, digits: 0, own_number }
     }
 
-    /// The word with so many others behind it.
+    /// The word with so many others behind it: one of the last [`KEPT`] that were asked for, or one that was not yet.
     #[inline]
     pub fn word(&mut self, index: usize) -> Option<Word> {
+        debug_assert!(index + KEPT >= self.count, "a word that is not kept any more");
         while index >= self.count {
             self.read()?;
         }
-        self.known.get(index).copied()
+        self.kept.get(index % KEPT).copied()
     }
 
     fn read(&mut self) -> Option<()> {
         if self.count == MAX_WORDS || !self.pass_gap() {
             return None;
         }
+        let (end, mut letters) = (self.at, Letters::NONE);
+        // PERF: most words are of small letters and end where there is no letter: six instructions a letter.
+        let before = self.text.as_bytes().get(..end).unwrap_or_default();
+        for &byte in before.iter().rev().take_while(|byte| byte.is_ascii_lowercase()) {
+            letters = letters.after_ascii(byte);
+            self.at -= 1;
+        }
+        let next = self.at.checked_sub(1).and_then(|last| before.get(last));
+        if next.is_some_and(|&byte| byte.is_ascii_uppercase() || byte >= 0x80) {
+            letters = self.read_on(letters, end - self.at);
+        }
+        *self.kept.get_mut(self.count % KEPT)? = Word { letters, is_of_line: self.is_line };
+        self.count += 1;
+        self.digits = 0;
+        self.has_word = self.has_word || end - self.at > LONGEST_JOINT || !JOINTS.contains(&letters.hash);
+        Some(())
+    }
+
+    /// Reads the rest of a word that ends in so many small letters, up to where its case says that another begins.
+    fn read_on(&mut self, mut letters: Letters, small: usize) -> Letters {
         let (bytes, mut at) = (self.text.as_bytes(), self.at);
-        let mut letters = Letters::NONE;
         // The letter to the right, whether it is small ASCII, and whether the one behind it is.
-        let (mut right, mut is_small, mut is_small_behind) = (Case::Gap, false, false);
+        let mut right = if small > 0 { Case::Lower } else { Case::Gap };
+        let (mut is_small, mut is_small_behind) = (small > 0, small > 1);
         while let Some(&byte) = at.checked_sub(1).and_then(|last| bytes.get(last)) {
-            // PERF: most letters are small and most others end the word.
             let (letter, case) = match byte {
                 b'a'..=b'z' => (char::from(byte), Case::Lower),
                 b'A'..=b'Z' => (char::from(byte), Case::Upper),
@@ -159,11 +190,7 @@ impl<'a> Words<'a> {
             is_small = byte.is_ascii_lowercase();
         }
         self.at = at;
-        *self.known.get_mut(self.count)? = Word { letters, is_of_line: self.is_line };
-        self.count += 1;
-        self.digits = 0;
-        self.has_word = self.has_word || !JOINTS.contains(&letters.hash);
-        Some(())
+        letters
     }
 
     /// Goes over what is no letter. Answers whether a word that counts ends there.
@@ -223,6 +250,8 @@ fn case_of(letter: char) -> Case {
 #[inline(never)]
 fn case_beyond_ascii(letter: char) -> Case {
     match letter {
+        // "of" and "is" where no space is written: `我的电话是`, `カードの番号`.
+        '的' | '是' | 'の' => Case::Gap,
         _ if letter.is_uppercase() => Case::Upper,
         _ if letter.is_alphabetic() => Case::Lower,
         _ => Case::Gap,
@@ -235,24 +264,14 @@ fn spell(letter: char, mut put: impl FnMut(u8)) {
         return put(letter.to_ascii_lowercase() as u8);
     }
     for lower in letter.to_lowercase() {
-        let plain = match lower {
-            'à'..='å' | 'ā' | 'ă' | 'ą' => "a",
+        let plain = match without_accents(lower) {
             'æ' => "ae",
-            'ç' | 'ć' | 'č' => "c",
-            'ď' | 'đ' => "d",
-            'è'..='ë' | 'ē' | 'ė' | 'ę' | 'ě' => "e",
-            'ğ' => "g",
-            'ì'..='ï' | 'ī' | 'ı' => "i",
+            'đ' => "d",
+            'ı' => "i",
             'ł' => "l",
-            'ñ' | 'ń' | 'ň' => "n",
-            'ò'..='ö' | 'ø' | 'ő' | 'ō' => "o",
-            'ř' => "r",
+            'ø' => "o",
             'ß' => "ss",
-            'ś' | 'ş' | 'š' => "s",
-            'ť' | 'ţ' => "t",
-            'ù'..='ü' | 'ű' | 'ū' | 'ů' => "u",
-            'ý' => "y",
-            'ź' | 'ż' | 'ž' => "z",
+            'ς' => "σ",
             '\u{300}'..='\u{36f}' => "",
             other => {
                 let mut buffer = [0; 4];
@@ -262,6 +281,17 @@ fn spell(letter: char, mut put: impl FnMut(u8)) {
         };
         plain.bytes().for_each(&mut put);
     }
+}
+
+/// The letter under the accents of the Latin, Greek and Cyrillic scripts. Those of others make another letter of it.
+fn without_accents(letter: char) -> char {
+    const DECOMPOSITION: CanonicalDecompositionBorrowed<'_> = CanonicalDecompositionBorrowed::new();
+    let mut base = letter;
+    // `ệ` has two.
+    while let Decomposed::Expansion(first, '\u{300}'..='\u{36f}') = DECOMPOSITION.decompose(base) {
+        base = first;
+    }
+    base
 }
 
 #[cfg(test)]
@@ -295,6 +325,18 @@ mod tests {
     fn phrases_are_made_of_words() {
         let (card, number) = (Letters::of("card"), Letters::of("number"));
         assert_eq!(number.behind(card), Letters::of("cardNumber"));
-        assert_eq!(Letters::of("Téléphone"), Letters::of("TELEPHONE"));
+        for (one, other) in [
+            ("Téléphone", "TELEPHONE"),
+            ("Ngày sinh, mật khẩu", "ngay sinh mat khau"),
+            ("data nașterii", "DATA NASTERII"),
+            ("Straße", "STRASSE"),
+            ("ΚΩΔΙΚΟΣ", "κωδικός"),
+            ("Łódź Ðø", "lodz ðo"),
+        ] {
+            assert_eq!(Letters::of(one), Letters::of(other), "{one}");
+        }
+        for (one, other) in [("が", "か"), ("한", "하"), ("फ़", "ख")] {
+            assert_ne!(Letters::of(one), Letters::of(other), "{one}");
+        }
     }
 }

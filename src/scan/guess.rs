@@ -10,6 +10,10 @@ pub const BEGINNING: usize = 64 * 1024;
 
 /// Rows of a table that are looked at.
 const ROWS: u64 = 6;
+/// Characters of a column's name that ends in a dot.
+const LONGEST_ABBREVIATION: usize = 12;
+/// The same for its last word, where there are several.
+const LONGEST_LAST: usize = 5;
 /// Characters of a column's name.
 const LONGEST_NAME: usize = 48;
 
@@ -154,11 +158,19 @@ fn table(beginning: &[u8], is_all: bool) -> Option<u8> {
 fn is_name(cell: &str) -> bool {
     cell.chars().count() <= LONGEST_NAME
         && cell.starts_with(|first: char| first.is_alphabetic() || first == '_')
-        && !cell.ends_with(['.', ' ', '!', '?'])
+        && !cell.ends_with([' ', '!', '?'])
+        && (!cell.ends_with('.') || is_abbreviated(cell))
         && cell
             .chars()
             .all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '(' | ')' | '#' | '\''))
         && cell.split(' ').count() <= 4
+}
+
+/// `Tel.`, `Geb.-Dat.`, `Card No.`: what a sentence ends with is mostly longer.
+fn is_abbreviated(cell: &str) -> bool {
+    let word = cell.rsplit(' ').next().unwrap_or(cell);
+    let longest = if word.len() == cell.len() { LONGEST_ABBREVIATION } else { LONGEST_LAST };
+    word.chars().count() <= longest
 }
 
 #[cfg(test)]
@@ -196,6 +208,8 @@ mod tests {
         check("name,mail\nx,y\n", Csv(b','));
         check("name;e-mail\r\n\"a;b\";c\r\n", Csv(b';'));
         check("\u{feff}id\tfirst name\n1\t\"x\ny\"\n", Csv(b'\t'));
+        check("Nr.;Tel.;Geb.-Dat.\n1;2;3\n", Csv(b';'));
+        check("Customer,Card No.\n1,2\n", Csv(b','));
         check("name,mail\nx,y,z\n", Text);
         check("name,mail\n", Text);
         check("Dear Bob, thanks.\nYours, Ann\n", Text);

@@ -11,6 +11,8 @@ mod support;
 
 mod bounds_clients;
 mod fails_closed;
+mod finds_on_unseen_ground;
+mod finds_what_operators_define;
 mod keeps_the_audit_trail;
 mod protects_other_bodies;
 mod protects_requests;

@@ -11,14 +11,20 @@ pub(super) const ENTITY: Entity = Entity {
     groups: &["pii"],
     standard: "ISO 8601 and what people write",
     check: "a day that exists from 1900 on, numeric or with the month's name (English, German, French, Spanish, Italian, \
-            Dutch, Portuguese); context",
+            Dutch, Portuguese, Polish, Turkish, Scandinavian) or 年月日; context",
     keys: "dob, birth date, birthdate, birthday, birth day, date of birth, born, born on, birth, d o b, geburtsdatum, \
             geboren, geboren am, geb datum, gebdatum, geburtstag, geb, date naissance, date de naissance, naissance, ne le, \
             nee le, fecha nacimiento, fecha de nacimiento, nacimiento, nacido el, nacida el, nacido, data di nascita, data \
-            nascita, nato il, nata il, nato, nascita, data de nascimento, data nascimento, nascimento, nascido em, \
+            nascita, nato il, nata il, nato, nascita, data de nascimento, data nascimento, nascimento, nascido em, nascida em, \
             geboortedatum, geboren op, data urodzenia, urodzony, urodzona, ur, syntymaaika, fodelsedatum, fodelsedag, fodd, \
-            fodselsdato, fodt, dogum tarihi, dogum gunu, дата рождения, родился, 生年月日, 出生日期, 생년월일",
-    words: "was born on, was born, born in, birth date is, bday, doğum",
+            fodselsdato, fodt, dogum tarihi, dogum gunu, дата рождения, день рождения, родился, родилась, дата \
+            народження, 生年月日, 誕生日, 出生日期, 出生年月, 出生年月日, 生日, 생년월일, 생일, जन्म तिथि, जन्मतिथि, जन्म दिनांक, \
+            تاريخ الميلاد, fecha nac, fec nac, f nacimiento, cumpleanos, data nasc, dt nasc, dt nascimento, aniversario, date \
+            naiss, ddn, anniversaire, compleanno, geb dat, geboortedag, verjaardag, data ur, fodselsdag, fodselsdata, \
+            syntynyt, syntymapaiva, dogum t, datum narozeni, szuletesi datum, szuletesi ido, data nasterii, ngay sinh, tanggal \
+            lahir, datum rodenia, datum narodzenia, rojstni datum, datum rodenja, dzimsanas datums, gimimo data, sunniaeg, \
+            ημερομηνια γεννησης, дата на раждане, датум рођења, วันเกิด, תאריך לידה",
+    words: "naci, naci el, nasci, nasci em, urodzilem sie, urodzilam sie, dogdum, narodil jsem se, narodila jsem se, was born on, was born, born in, birth date is, bday, doğum",
     reader: Reader::Shaped(SHAPES, read),
     examples: &[
         ("dob", "«1951-09-23»"),
@@ -33,6 +39,15 @@ pub(super) const ENTITY: Entity = Entity {
         ("q", "dob=«04%2F01%2F1998»&x=1"),
         ("date_naissance", "«1er mars 1961»"),
         ("dob", "«1951/9/3»"),
+        ("生年月日", "«1954年10月30日»"),
+        ("note", "생년월일: «1952년 11월 10일»생"),
+        ("誕生日", "«1971/05/26»"),
+        ("Geb.-Dat.", "«30.09.2000»"),
+        ("data_urodzenia", "«3 lipca 1961»"),
+        ("doğum_tarihi", "«4 Ağustos 1980»"),
+        ("dob", "«3. maj 1961»"),
+        ("datum narození", "«14. 9. 2000»"),
+        ("note", "وتاريخ الميلاد «16/12/1954»"),
     ],
     counter_examples: &[
         ("created_at", "1951-09-23"),
@@ -42,6 +57,8 @@ pub(super) const ENTITY: Entity = Entity {
         ("dob", "2003-02-30"),
         ("dob", "51-09-23-11"),
         ("due_date", "09/16/2023"),
+        ("改定日", "2024年3月1日"),
+        ("dob", "1954年13月30日"),
         ("dob_version", "1951-09-23"),
         ("dob", "12345678"),
         ("note", "born on a Friday, order 19510923"),
@@ -56,7 +73,7 @@ const SHAPES: &[Shape] = &[
     Shape::of("99").behind(" ").then(","),
     Shape::of("9AA"),
     Shape::of("99AA"),
-    Shape::of("9999").then("-./"),
+    Shape::of("9999").then("-./~"),
     Shape::of("99999999"),
     Shape::of("99AA9999").behind(" "),
 ];
@@ -72,7 +89,13 @@ fn read(text: &str, start: usize) -> Option<Sighting> {
     let length = match (digits, word.get(digits)) {
         (8, _) => compact(word),
         (1 | 2 | 4, Some(b'-' | b'.' | b'/')) => numeric(word, digits).or_else(|| named(text, start, digits)),
+        (1 | 2, Some(b' '))
+            if !word.get(digits + 1).is_some_and(|&next| next.is_ascii_alphabetic() || next >= 0x80) =>
+        {
+            None
+        }
         (1 | 2, Some(_)) => named(text, start, digits),
+        (4, Some(0x80..)) => east_asian(text.get(start..)?),
         _ => None,
     };
     if let Some(length) = length {
@@ -107,6 +130,20 @@ fn compact(word: &[u8]) -> Option<usize> {
     is_birthday(part(0, 4)?, part(4, 6)?, part(6, 8)?).then_some(8)
 }
 
+/// `1954年10月30日`, `1954년 10월 30일`.
+fn east_asian(text: &str) -> Option<usize> {
+    let mut rest = text;
+    let mut part = |units: [char; 2]| {
+        let digits = rest.bytes().take(5).take_while(u8::is_ascii_digit).count();
+        let number = value(rest.get(..digits).filter(|digits| !digits.is_empty())?.as_bytes());
+        let behind = rest.get(digits..)?.strip_prefix(units)?;
+        rest = behind.strip_prefix(' ').unwrap_or(behind);
+        Some((number, text.len() - behind.len()))
+    };
+    let ((year, _), (month, _), (day, length)) = (part(['年', '년'])?, part(['月', '월'])?, part(['日', '일'])?);
+    is_birthday(year, month, day).then_some(length)
+}
+
 /// Three numbers with one kind of separator: year first, or last and then day and month in either order.
 fn numeric(word: &[u8], first_len: usize) -> Option<usize> {
     let separator = *word.get(first_len)?;
@@ -115,11 +152,14 @@ fn numeric(word: &[u8], first_len: usize) -> Option<usize> {
         let length = rest.iter().take(5).take_while(|byte| byte.is_ascii_digit()).count();
         (length > 0).then(|| (value(rest.get(..length).unwrap_or_default()), length))
     };
+    // `14. 9. 2000`.
+    let behind = |at: usize| at + 1 + usize::from(separator == b'.' && word.get(at + 1) == Some(&b' '));
     let (first, _) = number_at(0)?;
-    let second_at = first_len + 1;
+    let second_at = behind(first_len);
     let (second, second_len) = number_at(second_at)?;
-    let third_at = second_at + second_len + 1;
-    let (third, third_len) = number_at(third_at).filter(|_| word.get(third_at - 1) == Some(&separator))?;
+    let second_end = second_at + second_len;
+    let third_at = behind(second_end);
+    let (third, third_len) = number_at(third_at).filter(|_| word.get(second_end) == Some(&separator))?;
     let is_birthday = match (first_len, second_len, third_len) {
         (4, 1 | 2, 1 | 2) => is_birthday(first, second, third),
         (1 | 2, 1 | 2, 4) => is_birthday(third, second, first) || is_birthday(third, first, second),
@@ -134,18 +174,18 @@ fn numeric(word: &[u8], first_len: usize) -> Option<usize> {
 
 /// The first three letters (lower case, as they are written) of the months' names; those that share them follow.
 const MONTHS: [&[&str]; 12] = [
-    &["jan", "ene", "gen"],
-    &["feb", "fév", "fev"],
+    &["jan", "ene", "gen", "sty", "oca"],
+    &["feb", "fév", "fev", "lut", "şub"],
     &["mar", "mär", "mrz", "maa", "mrt"],
-    &["apr", "avr", "abr"],
-    &["may", "mai", "mag", "mei"],
-    &["jun", "juin", "giu"],
-    &["jul", "juil", "lug"],
-    &["aug", "aoû", "ago"],
-    &["sep", "set"],
-    &["oct", "okt", "ott", "out"],
-    &["nov"],
-    &["dec", "dez", "déc", "dic"],
+    &["apr", "avr", "abr", "kwi", "nis"],
+    &["may", "mai", "mag", "mei", "maj"],
+    &["jun", "juin", "giu", "cze", "haz"],
+    &["jul", "juil", "lug", "lip", "tem"],
+    &["aug", "aoû", "ago", "sie", "ağu"],
+    &["sep", "set", "wrz", "eyl"],
+    &["oct", "okt", "ott", "out", "paź", "eki"],
+    &["nov", "lis", "kas"],
+    &["dec", "dez", "déc", "dic", "des", "gru", "ara"],
 ];
 
 /// The first three letters of [`MONTHS`], as far as they are ASCII.
@@ -155,7 +195,7 @@ const fn is_month_start(first: [u8; 3]) -> bool {
         &first,
         b"jan" | b"ene" | b"gen" | b"feb" | b"fev" | b"mar" | b"mrz" | b"maa" | b"mrt" | b"apr" | b"avr" | b"abr" | b"may"
             | b"mai" | b"mag" | b"mei" | b"jun" | b"jui" | b"giu" | b"jul" | b"lug" | b"aug" | b"ago" | b"sep" | b"set"
-            | b"oct" | b"okt" | b"ott" | b"out" | b"nov" | b"dec" | b"dez" | b"dic"
+            | b"oct" | b"okt" | b"ott" | b"out" | b"nov" | b"dec" | b"dez" | b"dic" | b"sty" | b"oca" | b"lut" | b"kwi" | b"nis" | b"maj" | b"cze" | b"haz" | b"lip" | b"tem" | b"sie" | b"wrz" | b"eyl" | b"eki" | b"lis" | b"kas" | b"des" | b"gru" | b"ara"
     )
 }
 

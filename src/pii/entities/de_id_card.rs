@@ -3,6 +3,7 @@
 use super::Entity;
 use crate::pii::code::Code;
 use crate::pii::evidence::{Evidence, Reader, Sighting};
+use crate::pii::shape::Shape;
 
 pub(super) const ENTITY: Entity = Entity {
     name: "de_id_card",
@@ -13,7 +14,7 @@ pub(super) const ENTITY: Entity = Entity {
             personalausweisnr, personalausweis nr, perso, id card, id card number, identity card, identity card \
             number, seriennummer ausweis, reisepass, reisepassnummer, pass nr, passnummer",
     words: "",
-    reader: Reader::Code(1 << 9 | 1 << 10, read),
+    reader: Reader::Shaped(&[Shape::of("A********"), Shape::of("A********9")], read),
     examples: &[
         ("personalausweis", "«T220001293»"),
         ("note", "Ausweisnummer: «L01X00T47»."),

@@ -10,7 +10,7 @@ pub(super) const ENTITY: Entity = Entity {
     groups: &["pii", "financial", "de"],
     standard: "Abgabenordnung § 139b; ISO 7064 MOD 11,10",
     check: "eleven digits, among the first ten one twice or three times, ISO 7064 MOD 11,10; context",
-    keys: "steuer id, steueridnr, steuer idnr, steuer identifikationsnummer, steueridentifikationsnummer, idnr, \
+    keys: "steuer id, steuer id nummer, steuer id no, steuer id number, steueridnr, steuer idnr, steuer identifikationsnummer, steueridentifikationsnummer, idnr, \
             id nr, steuernummer, tin, tax id, tax identification number, tax number, steuerliche \
             identifikationsnummer, tax identifier",
     words: "",

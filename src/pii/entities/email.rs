@@ -31,6 +31,9 @@ pub(super) const ENTITY: Entity = Entity {
         ("note", "Mail «anna@example.de».Bitte"),
         ("note", "('«anna@example.de»')"),
         ("note", "«joe@[192.168.0.1]»"),
+        ("note", "«joe@correo.みんな»."),
+        ("html", "<td>«joe&#64;example.com»</td>"),
+        ("note", "请联系«joe@example.com».谢谢"),
     ],
     counter_examples: &[
         ("image", "logo@2x.png"),
@@ -46,6 +49,7 @@ pub(super) const ENTITY: Entity = Entity {
         ("note", "john@-example.com"),
         ("note", ".@example.com"),
         ("note", "{{user@email}}"),
+        ("html", "&#64;4 joe&lt;a&gt;"),
     ],
 };
 
@@ -134,11 +138,13 @@ fn domain(after: &str) -> Option<(usize, Evidence)> {
         return is_address.then_some((literal.len() + 2, Evidence::Strong));
     }
     let starts_ascii = after.starts_with(|letter: char| letter.is_ascii());
-    let mut length = 0;
+    // A label of its own may be in another script: `correo.みんな`.
+    let (mut length, mut begins_label) = (0, false);
     for letter in after.chars() {
         let is_ours = letter.is_ascii_alphanumeric()
             || matches!(letter, '.' | '-')
-            || letter.is_alphanumeric() && !(starts_ascii && is_unspaced_script(letter));
+            || letter.is_alphanumeric() && (!starts_ascii || begins_label || !is_unspaced_script(letter));
+        begins_label = letter == '.' || begins_label && is_unspaced_script(letter);
         if !is_ours || length > MAX_DOMAIN {
             break;
         }

@@ -13,7 +13,7 @@ pub(super) const ENTITY: Entity = Entity {
             bancaire, cuenta bancaria, conto bancario, conto corrente, bankrekening, rekeningnummer, conta bancaria, \
             rachunek, numer konta, rib",
     words: "account, uberweisen, virement, transferencia, bonifico, przelew",
-    reader: Reader::Any(&[Reader::Shaped(SHAPES, read), Reader::Code(1 << 31, read)]),
+    reader: Reader::Any(&[Reader::Shaped(SHAPES, read), Reader::Shaped(TAGGED, read), Reader::Code(1 << 31, read)]),
     examples: &[
         ("iban", "«GB82 WEST 1234 5698 7654 32»"),
         ("note", "Wire it to IBAN «DE89370400440532013000»."),
@@ -24,6 +24,9 @@ pub(super) const ENTITY: Entity = Entity {
         ("iban", "«DE89-3704-0044-0532-0130-00»"),
         ("q", "«DE89%203704%200044%200532%200130%2000»"),
         ("order", "«DE89370400440532013000»"),
+        ("note", "pay «NL91 ABNA 0417 1643 00» AND TELL 12 PEOPLE"),
+        ("html", "IBAN&nbsp;«DE89&nbsp;3704&nbsp;0044&nbsp;0532&nbsp;0130&nbsp;00»"),
+        ("mt940", ":86:166?00SEPA?31«DE89370400440532013000»?32MEIER"),
     ],
     counter_examples: &[
         ("iban", "GB82 WEST 1234 5698 7654 33"),
@@ -130,21 +133,30 @@ const COUNTRIES: &[(&[u8; 2], &str)] = &[
 ];
 
 /// The first word of a number: its country, its check digits, and as much as is written without a space.
-const SHAPES: &[Shape] = &{
-    const BEGINNING: &str = "AA99***************************";
-    let mut shapes = [Shape::of(BEGINNING); 27];
+const SHAPES: &[Shape] = &beginnings::<27>("AA99***************************", 4);
+
+/// The same behind the two digits of an MT940 subfield: `?31DE…`.
+const TAGGED: &[Shape] = &beginnings::<25>("99AA99*************************", 6);
+
+/// All beginnings of `whole` from `shortest` letters and digits on.
+const fn beginnings<const N: usize>(whole: &'static str, shortest: usize) -> [Shape; N] {
+    let mut shapes = [Shape::of(whole); N];
     let mut n = 0;
     while n < shapes.len() {
-        shapes[n] = Shape::of(BEGINNING.split_at(n + 4).0);
+        shapes[n] = Shape::of(whole.split_at(n + shortest).0);
         n += 1;
     }
     shapes
-};
+}
 
 /// The longest IBAN of the registry.
 const MAX_LEN: usize = 33;
 
-fn read(text: &str, start: usize) -> Option<Sighting> {
+fn read(text: &str, word: usize) -> Option<Sighting> {
+    // SWIFT MT940, field 86: `?31` leads up to the number.
+    let is_subfield =
+        matches!(text.as_bytes().get(word.checked_sub(1).unwrap_or(word)..), Some([b'?', b'3', b'0'..=b'9', ..]));
+    let start = if is_subfield { word + 2 } else { word };
     let bytes = text.as_bytes().get(start..)?;
     let [first, second, check @ ..] = bytes else { return None };
     let country = [first.to_ascii_uppercase(), second.to_ascii_uppercase()];

@@ -11,7 +11,7 @@ pub(super) const ENTITY: Entity = Entity {
     standard: "UIDAI, Verhoeff",
     check: "first digit 2 to 9, Verhoeff, not a palindrome; context",
     keys: "aadhaar, aadhar, adhaar, aadhaar number, aadhaar no, aadhar number, aadhar no, uidai, aadhaar card, \
-            uid number, आधार",
+            uid number, आधार, आधार नंबर, आधार संख्या, आधार कार्ड",
     words: "",
     reader: Reader::Number(lengths(12, 12), judge),
     examples: &[

@@ -10,10 +10,16 @@ pub(super) const ENTITY: Entity = Entity {
     groups: &["pii", "financial", "in"],
     standard: "Income Tax Rules 1962, rule 114",
     check: "three letters, a holder letter, a letter, four digits, a letter; context",
-    keys: "pan, pan number, pan no, pan card, pan card number, permanent account number, income tax pan",
+    keys: "pan, pan number, pan no, pan card, pan card number, permanent account number, income tax pan, \
+            पैन, पैन कार्ड, पैन नंबर, पैन संख्या",
     words: "",
     reader: Reader::Shaped(&[Shape::of("AAAAA9999A")], read),
-    examples: &[("pan", "«ABCPE1234F»"), ("note", "my PAN is «AFZPK7190K»."), ("panNumber", "«afzpk7190k»")],
+    examples: &[
+        ("pan", "«ABCPE1234F»"),
+        ("note", "my PAN is «AFZPK7190K»."),
+        ("panNumber", "«afzpk7190k»"),
+        ("पैन", "«ABCPE1234F»"),
+    ],
     counter_examples: &[
         ("pan", "ABCPE1234"),
         ("note", "ABCPE1234F"),

@@ -79,6 +79,9 @@ fn read(text: &str, word: usize) -> Option<Sighting> {
     if count < 6 && !has_pair {
         return None;
     }
+    // `ip:2001:…`: the first colon belongs to the word before.
+    let is_label = matches!(bytes.get(start.saturating_sub(1)..start + 2), Some([letter, b':', first]) if letter.is_ascii_alphabetic() && first.is_ascii_hexdigit());
+    let start = start + usize::from(is_label);
     let joined = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
     if bytes.get(..start)?.last().is_some_and(joined) {
         return None;

@@ -1,7 +1,7 @@
 //! Names of persons, by key path only: the whole value where the key names one and the value can be one.
 //!
-//! Limits: a name in running text is not found, and neither is the value of a bare `name`, which is as often that of a
-//! product or a place; a field rule says better where those are.
+//! Limits: a name in running text is not found, and neither is the value of a bare `name` or of a `display_name`, which
+//! is as often that of a product, a plan or a place; a field rule says better where those are.
 
 use super::Entity;
 use crate::pii::evidence::{Evidence, Reader};
@@ -14,14 +14,17 @@ pub(super) const ENTITY: Entity = Entity {
     keys: "full name, fullname, first name, firstname, last name, lastname, middle name, given name, family name, surname, \
             forename, maiden name, birth name, nickname, person name, customer name, client name, patient name, employee \
             name, user full name, contact name, contact person, holder name, card holder, cardholder, cardholder name, \
-            account holder, account name, beneficiary name, recipient name, sender name, guest name, passenger name, \
-            student name, member name, applicant name, owner name, author name, legal name, preferred name, display name, \
+            account holder, beneficiary name, recipient name, sender name, guest name, passenger name, \
+            student name, member name, applicant name, owner name, author name, legal name, preferred name, \
             name first, name last, vorname, nachname, familienname, geburtsname, kundenname, kontoinhaber, \
             karteninhaber, ansprechpartner, vollstandiger name, prenom, nom de famille, nom complet, nom client, titulaire, \
             nombre completo, nombre cliente, apellido, primer apellido, segundo apellido, titular, nome completo, cognome, \
             nome cliente, sobrenome, nome do cliente, voornaam, achternaam, imie, nazwisko, imie i nazwisko, fornamn, \
-            efternamn, fornavn, etternavn, efternavn, etunimi, sukunimi, adi soyadi, soyadi, фамилия, имя, отчество, фио, \
-            姓名, 氏名, 성명",
+            efternamn, fornavn, etternavn, efternavn, etunimi, sukunimi, adi soyadi, soyadi, soyad, soyisim, ad soyad, isim \
+            soyisim, nom prenom, nom et prenom, nom de naissance, nombre y apellidos, jmeno a prijmeni, prijmeni, vezeteknev, \
+            nume de familie, prenume, фамилия, имя, отчество, фио, полное имя, 姓名, 客户姓名, 收件人, 联系人, 氏名, お名前, フルネーム, 성명, \
+            성함, 고객명, पूरा नाम, उपनाम, επωνυμο, ονοματεπωνυμο, прізвище, фамилно име, ho va ten, nama lengkap, priezvisko, prezime, \
+            الاسم الكامل, اسم العائلة, ชื่อ นามสกุล, שם משפחה, שם מלא, user display name, profile display name",
     words: "",
     reader: Reader::Whole(judge),
     examples: &[
@@ -31,6 +34,7 @@ pub(super) const ENTITY: Entity = Entity {
         ("lastName", "«von der Leyen-Müller»"),
         ("firstName", "«Mathilde-Cécile»"),
         ("姓名", "«王小明»"),
+        ("soyad", "«Karabağlı»"),
     ],
     counter_examples: &[
         ("name", "Brigitte Dumas"),
@@ -40,6 +44,8 @@ pub(super) const ENTITY: Entity = Entity {
         ("full_name", "see https://example.com"),
         ("full_name", "a long sentence about somebody that goes on and on for a while"),
         ("product_name", "Garden Chair"),
+        ("display_name", "Premium Plan"),
+        ("account_name", "Savings"),
         ("note", "Brigitte Dumas"),
         ("last_name_policy", "Shown"),
     ],

@@ -15,13 +15,21 @@ pub(super) const ENTITY: Entity = Entity {
             telefonnummer, telefonnr, rufnummer, handy, handynummer, mobil, mobilnummer, mobiltelefon, festnetz, \
             ruckrufnummer, telefono, numero di telefono, numero de telefono, cellulare, celular, movil, telefono \
             movil, recapito telefonico, numero telephone, numero de telephone, portable, telefone, numero de \
-            telefone, telemovel, telefoon, telefoonnummer, mobiele nummer, gsm, komorka, numer telefonu, telefonu, \
-            telefonszam, puhelin, puhelinnumero, matkapuhelin, mobilen, tlf, mobilnr, cep telefonu, cep, телефон, \
-            мобильный, 电话, 手机, 手机号, 手机号码, 联系电话, 電話, 電話番号, 携帯, 전화번호",
+            telefone, telemovel, telefoon, telefoonnummer, mobiele nummer, mobiel, mobielnummer, mobiele telefoon, gsm, komorka, numer telefonu, telefonu, \
+            puhelin, puhelinnumero, matkapuhelin, mobilen, tlf, mobilnr, cep telefonu, cep, телефон, \
+            номер телефона, мобильный, мобильный телефон, сотовый, мобільний, 电话, 电话号码, 手机, 手机号, 手机号码, \
+            移动电话, 联系电话, 联系方式, 座机, 固定电话, 電話, 電話號碼, 手機, 手機號碼, 聯絡電話, 電話番号, 携帯, 携帯番号, 携帯電話, \
+            携帯電話番号, 固定電話, 連絡先, 連絡先電話番号, ファックス, 전화, 전화번호, 휴대전화, 휴대전화번호, 휴대폰, 휴대폰번호, 핸드폰, \
+            핸드폰번호, 연락처, फोन, फ़ोन, फोन नंबर, मोबाइल, मोबाइल नंबर, दूरभाष, هاتف, رقم الهاتف, جوال, τηλέφωνο, κινητό, \
+            telefon komorkowy, nr telefonu, telefon no, telefon numarasi, cep tel, gsm no, mobilni telefon, telefonni cislo, \
+            telefonszam, numar de telefon, so dien thoai, nomor telepon, telefonne cislo, telefonni, broj telefona, \
+            telefon mobil, telefons, номер телефону, телефону, мобилен, โทร, โทรศัพท์, เบอร์โทร, טלפון, נייד, cel, puhelinnro, matkapuhelinnumero",
     words: "call, call me, called, dial, ring, text me, reach me, reach me at, reached at, ph, mob, anrufen, ruf, \
             rufen, anruf, erreichbar, erreichen, mich unter, appelez, appelez moi, appeler, joindre, llamame, llama, \
             llamar, chiamami, chiama, chiamare, ligue, ligar, bel, bellen, zadzwon, dzwonic, soita, arayin, ara, \
-            звоните, позвоните",
+            звоните, позвоните, reached on, reached by, reachable at, reach us, reach us at, call us, ring us, \
+            text us, ruckruf, ruckruf unter, ruckruf bitte unter, erreichbar unter, joignable, joignable au, bereikbaar, \
+            bereikbaar op, reperibile al, localizable en, nas pa",
     reader: Reader::Number(lengths(7, 16), judge),
     examples: &[
         ("phone", "«+49 30 901820»"),
@@ -41,9 +49,17 @@ pub(super) const ENTITY: Entity = Entity {
         ("phone", "«+1\u{a0}617\u{2011}742\u{2011}4708»"),
         ("phone", "«٠٥٠١ ٢٣٤ ٦٥ ٠٢»"),
         ("link", "tel:«+33612341809»"),
+        ("note", "電話番号は«03-5550-1234»です"),
+        ("휴대전화", "«010-5550-1234»"),
+        ("handynr", "«0171 2345678»"),
+        ("phone", "«202-555-0143» ext. 12"),
+        ("phone", "«(202) 555-0143» x12"),
+        ("note", "fax «+49  30  901820»"),
     ],
     counter_examples: &[
         ("note", "617-953-0389"),
+        ("note", "quote 0049-2024-77"),
+        ("注文番号", "090-6120-4471"),
         ("note", "00213120779"),
         ("phone_id", "00213120779"),
         ("note", "+999 123 456 789"),
@@ -157,7 +173,7 @@ fn national_lengths(code: u32) -> std::ops::RangeInclusive<usize> {
         44 => 9..=10,
         45 | 47 | 65 | 852 | 370 | 371 => 8..=8,
         46 => 7..=10,
-        49 | 43 => 6..=13,
+        49 | 43 => 7..=13,
         39 => 6..=11,
         52 | 90 => 10..=11,
         55 => 10..=11,

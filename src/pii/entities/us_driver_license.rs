@@ -32,6 +32,9 @@ pub(super) const ENTITY: Entity = Entity {
         ("note", "12345678"),
         ("license_key", "A1B2-C3D4-E5F6"),
         ("order", "QB281919"),
+        ("software_license_number", "44718270"),
+        ("note", "Software licence number 44718270"),
+        ("license_key", "44718270"),
     ],
 };
 

@@ -13,13 +13,17 @@ pub(super) const ENTITY: Entity = Entity {
     standard: "22 CFR 51; DS-11",
     check: "a letter and eight digits, or nine digits; context",
     keys: "passport, passport number, passport no, passport num, us passport, us passport number, us passport \
-            no, passeport, pasaporte",
+            no, american passport, american passport number, usa passport, passport us, passport usa, passport number us, passport \
+            number usa, passport no us, passport no usa, passport united states, united states passport, passeport, \
+            pasaporte",
     words: "",
     reader: Reader::Any(&[Reader::Number(lengths(9, 9), judge), Reader::Shaped(&[Shape::of("A99999999")], read)]),
     examples: &[
         ("us_passport", "«600738989»"),
         ("note", "US passport number «T14029851»."),
         ("passport_no", "«N86264939»"),
+        ("note", "U.S. passport number «600738989»"),
+        ("note", "passport no. (USA) «600738989»"),
     ],
     counter_examples: &[
         ("passport", "60073898"),
@@ -29,6 +33,7 @@ pub(super) const ENTITY: Entity = Entity {
         ("order", "600738989"),
         ("passport", "000000000"),
         ("passport", "600-738-989"),
+        ("british_passport", "600738989"),
     ],
 };
 
