@@ -2,7 +2,7 @@
 //! chunks make no difference, and that every finding says where it stands; where bytes come from and what is said of a finding
 //! it refuses to know.
 //!
-//! In reading order: `search` is what is looked for and how a finding looks; [`guess`] what a file is; `json`, `lines`, `table`
+//! In reading order: `search` is what is looked for and how a finding looks; `guess` what a file is; `json`, `lines`, `table`
 //! and `text` read one format each; [`field`] takes documents out of a field of JSON lines.
 
 pub mod csv;

@@ -113,9 +113,13 @@ impl Grammar {
         }
     }
 
-    /// Whether nothing of a request has come that has not come whole.
-    pub(super) fn is_between_requests(&self) -> bool {
-        self.state == State::Line(Line::Start) && self.length == 0
+    /// Whether a part of a request has come and not the rest. A tunnel has no requests.
+    pub(super) fn is_within_request(&self) -> bool {
+        match self.state {
+            State::Tunnel => false,
+            State::Line(Line::Start) => self.length > 0,
+            State::Line(_) | State::Length(_) | State::Chunk(_) => true,
+        }
     }
 
     fn skipped(&mut self, left: u64) {
