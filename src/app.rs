@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::audit::{Audit, AuditSettings};
@@ -83,13 +83,18 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
         (listener, admin::router(state))
     });
 
+    // Before anybody learns that it runs: a signal that nobody waits for ends the process.
+    let hangup = {
+        let _runtime = control.enter();
+        signal(SignalKind::hangup())?
+    };
     tracing::info!(listen = %addresses.listen, took_ms = began.elapsed().as_millis() as u64, "ready");
     ready(addresses);
     control.block_on(async {
         let accepting = tokio::spawn(serve::accept(listener, inlets, settings.max_connections, stopped.clone()));
         let dashboard = admin_app.map(|(listener, app)| tokio::spawn(serve_admin(listener, app, admin_stopped)));
         let ticking = tokio::spawn(tick(stats.clone()));
-        until_told_to_stop(&watch).await?;
+        until_told_to_stop(&watch, hangup).await;
         tracing::info!(drain_s = settings.drain.as_secs_f64(), "stopping: what is under way may end");
         stopping.store(true, Ordering::Relaxed);
         lifecycle.drain();
@@ -214,13 +219,12 @@ async fn tick(stats: Stats) {
 }
 
 /// Returns at SIGTERM or SIGINT. SIGHUP reads the rules again.
-async fn until_told_to_stop(watch: &Watch) -> Result<(), Error> {
-    let mut hangup = signal(SignalKind::hangup())?;
+async fn until_told_to_stop(watch: &Watch, mut hangup: Signal) {
     let stop = told_to_stop();
     tokio::pin!(stop);
     loop {
         tokio::select! {
-            () = &mut stop => return Ok(()),
+            () = &mut stop => return,
             _ = hangup.recv() => watch.trigger(),
         }
     }

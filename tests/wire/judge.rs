@@ -130,7 +130,8 @@ pub fn answer(case: &Answer, heard: &Heard, next: &Heard) -> Verdict {
         }
     };
     let is_in_time = heard.is_closed || !heard.replies.is_empty();
-    if !case.may.contains(&got) && !(case.may.contains(&Delivery::Bounded) && is_in_time) {
+    let is_bounded = case.may.contains(&Delivery::Bounded) && is_in_time;
+    if !is_bounded && !case.may.contains(&got) {
         verdict.framing.push(format!("{got:?} is none of {:?}", case.may));
     }
     if let Some(fault) = &heard.fault {

@@ -1,5 +1,5 @@
 //! HTTP on the wire: raw requests and raw answers from files, sent through the real binary to an upstream that records every
-//! byte, and judged. `tests/conformance` runs it; `tests/conformance --peers` beside nginx and HAProxy.
+//! byte, and judged. `tests/conformance` runs it; `tests/conformance --peers` beside nginx and `HAProxy`.
 //!
 //! Flags: `--cases DIR` (or `FIELDGATE_HTTP_CASES`; otherwise `tests/cases/http`), `--binary PATH`, `--peers`, `--only TEXT`,
 //! `--verbose`, `--mutations N` (with `--seed N`): that many requests changed at random, after the cases.

@@ -86,7 +86,7 @@ http {{
         Self::peer("nginx", &mut command, address, folder)
     }
 
-    /// HAProxy; `None`: it is not installed.
+    /// `HAProxy`; `None`: it is not installed.
     pub fn haproxy(upstream: SocketAddr) -> Option<Self> {
         let (folder, address) = (tempfile::tempdir().expect("folder"), free_address());
         let text = format!(

@@ -26,17 +26,25 @@ pub(super) enum Step {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Before a request line.
-    Start,
-    RequestLine,
-    Field,
+    /// In or before a line.
+    Line(Line),
+    /// In a body that has so many bytes left.
     Length(u64),
-    ChunkLine,
-    ChunkData(u64),
-    ChunkEnd,
-    Trailer,
+    /// In a chunk that has so many bytes left.
+    Chunk(u64),
     /// Another protocol is spoken.
     Tunnel,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    /// An empty line, or the beginning of a request line.
+    Start,
+    Request,
+    Field,
+    ChunkSize,
+    ChunkEnd,
+    Trailer,
 }
 
 /// What a head has said of its message so far.
@@ -63,7 +71,7 @@ pub(super) struct Grammar {
 
 impl Default for Grammar {
     fn default() -> Self {
-        Self { state: State::Start, said: Said::default(), line: Vec::new(), length: 0, after_cr: false }
+        Self { state: State::Line(Line::Start), said: Said::default(), line: Vec::new(), length: 0, after_cr: false }
     }
 }
 
@@ -78,28 +86,21 @@ impl Grammar {
             let at = bytes.len() - rest.len();
             match self.state {
                 State::Tunnel => return Step::Good,
-                State::Length(left) | State::ChunkData(left) => {
+                State::Length(left) | State::Chunk(left) => {
                     let taken = left.min(rest.len() as u64);
                     rest = rest.get(taken as usize..).unwrap_or_default();
                     self.skipped(left - taken);
                 }
-                State::Start
-                | State::RequestLine
-                | State::Field
-                | State::ChunkLine
-                | State::ChunkEnd
-                | State::Trailer => {
-                    let is_head = matches!(self.state, State::Start | State::RequestLine | State::Field);
-                    let ended_head = self.state == State::Field;
-                    match self.line(&mut rest) {
-                        Err(Bad) if is_head => return Step::BadHead(at),
-                        Err(Bad) => return Step::BadBody(at),
-                        Ok(()) if ended_head && self.state != State::Field && self.said.is_unclear => {
+                State::Line(kind) => match self.line(kind, &mut rest) {
+                    Err(Bad) if matches!(kind, Line::Start | Line::Request | Line::Field) => return Step::BadHead(at),
+                    Err(Bad) => return Step::BadBody(at),
+                    Ok(()) => {
+                        let ended_head = kind == Line::Field && self.state != State::Line(Line::Field);
+                        if ended_head && self.said.is_unclear {
                             return Step::Last(bytes.len() - rest.len());
                         }
-                        Ok(()) => {}
                     }
-                }
+                },
             }
         }
         Step::Good
@@ -112,47 +113,51 @@ impl Grammar {
         }
     }
 
-    /// Whether nothing of a request has come that has not come whole.
-    pub(super) fn is_between_requests(&self) -> bool {
-        self.state == State::Start && self.length == 0
+    /// Whether a part of a request has come and not the rest. A tunnel has no requests.
+    pub(super) fn is_within_request(&self) -> bool {
+        match self.state {
+            State::Tunnel => false,
+            State::Line(Line::Start) => self.length > 0,
+            State::Line(_) | State::Length(_) | State::Chunk(_) => true,
+        }
     }
 
     fn skipped(&mut self, left: u64) {
         self.state = match (self.state, left) {
-            (State::Length(_), 0) => State::Start,
+            (State::Length(_), 0) => State::Line(Line::Start),
             (State::Length(_), left) => State::Length(left),
-            (_, 0) => State::ChunkEnd,
-            (_, left) => State::ChunkData(left),
+            (_, 0) => State::Line(Line::ChunkEnd),
+            (_, left) => State::Chunk(left),
         };
     }
 
     /// Takes a line, or what has come of it, off the front.
-    fn line(&mut self, rest: &mut &[u8]) -> Result<(), Bad> {
+    fn line(&mut self, kind: Line, rest: &mut &[u8]) -> Result<(), Bad> {
         let bytes = *rest;
         if std::mem::take(&mut self.after_cr) {
             let [b'\n', behind @ ..] = bytes else { return Err(Bad) };
             *rest = behind;
             let line = std::mem::take(&mut self.line);
             let length = std::mem::take(&mut self.length);
-            let result = self.complete(&line, length);
+            let result = self.complete(kind, &line, length);
             self.line = line;
             self.line.clear();
             return result;
         }
         let Some(end) = memchr2(b'\r', b'\n', bytes) else {
             *rest = &[];
-            return self.keep(bytes);
+            return self.keep(kind, bytes);
         };
         let (front, behind) = bytes.split_at_checked(end).ok_or(Bad)?;
         match behind {
             [b'\r', b'\n', behind @ ..] if self.length == 0 => {
                 *rest = behind;
-                self.piece(front, front.len())?;
-                self.complete(front, front.len())
+                let kind = Self::piece(kind, front, front.len())?;
+                self.complete(kind, front, front.len())
             }
             [b'\r', next @ ..] => {
                 *rest = next;
-                self.keep(front)?;
+                self.keep(kind, front)?;
                 self.after_cr = true;
                 Ok(())
             }
@@ -161,61 +166,64 @@ impl Grammar {
     }
 
     /// Remembers the front of a line.
-    fn keep(&mut self, piece: &[u8]) -> Result<(), Bad> {
+    fn keep(&mut self, kind: Line, piece: &[u8]) -> Result<(), Bad> {
         self.length += piece.len();
-        self.piece(piece, self.length)?;
+        self.state = State::Line(Self::piece(kind, piece, self.length)?);
         let room = KEPT - self.line.len().min(KEPT);
         self.line.extend_from_slice(piece.get(..room).unwrap_or(piece));
         Ok(())
     }
 
-    /// What may not stand anywhere in a line. `length`: of the line so far.
-    fn piece(&mut self, piece: &[u8], length: usize) -> Result<(), Bad> {
+    /// What may not stand anywhere in a line, of which `length` bytes are there. Says what kind of line it is.
+    fn piece(kind: Line, piece: &[u8], length: usize) -> Result<Line, Bad> {
         let is_text = |b: &u8| matches!(b, b'\t' | b' '..=0x7e | 0x80..);
-        let is_good = match self.state {
+        let is_good = match kind {
             // A fragment is the client's own (RFC 9112 section 3.2): the parser would cut it off.
-            State::Start | State::RequestLine => memchr(b'#', piece).is_none(),
-            State::ChunkLine => length <= CHUNK_LINE && piece.iter().all(is_text),
-            State::ChunkEnd => length == 0,
-            State::Trailer => piece.iter().all(is_text),
-            State::Field | State::Length(_) | State::ChunkData(_) | State::Tunnel => true,
+            Line::Start | Line::Request => memchr(b'#', piece).is_none(),
+            Line::ChunkSize => length <= CHUNK_LINE && piece.iter().all(is_text),
+            Line::ChunkEnd => length == 0,
+            Line::Trailer => piece.iter().all(is_text),
+            Line::Field => true,
         };
-        if self.state == State::Start && length > 0 {
-            self.state = State::RequestLine;
+        if !is_good {
+            return Err(Bad);
         }
-        if is_good { Ok(()) } else { Err(Bad) }
+        Ok(if kind == Line::Start && length > 0 { Line::Request } else { kind })
     }
 
     /// A line has ended. `line` is its front; all of it, if it is not longer than what is kept.
-    fn complete(&mut self, line: &[u8], length: usize) -> Result<(), Bad> {
-        match self.state {
+    fn complete(&mut self, kind: Line, line: &[u8], length: usize) -> Result<(), Bad> {
+        self.state = match kind {
             // Empty lines before a request are left over from old clients (RFC 9112 section 2.2).
-            State::Start => {}
-            State::RequestLine => {
+            Line::Start => State::Line(Line::Start),
+            Line::Request => {
                 self.said = Said { is_unclear: line.starts_with(b"CONNECT "), ..Said::default() };
-                self.state = State::Field;
+                State::Line(Line::Field)
             }
-            State::Field if line.is_empty() => self.state = self.body(),
-            State::Field => self.field(line, length)?,
-            State::ChunkLine => {
-                self.state = match chunk_size(line).ok_or(Bad)? {
-                    0 => State::Trailer,
-                    size => State::ChunkData(size),
-                };
+            Line::Field if line.is_empty() => self.body(),
+            Line::Field => {
+                self.field(line, length)?;
+                State::Line(Line::Field)
             }
-            State::ChunkEnd => self.state = State::ChunkLine,
-            State::Trailer if line.is_empty() => self.state = State::Start,
-            State::Trailer => trailer(line, length)?,
-            State::Length(_) | State::ChunkData(_) | State::Tunnel => {}
-        }
+            Line::ChunkSize => match chunk_size(line).ok_or(Bad)? {
+                0 => State::Line(Line::Trailer),
+                size => State::Chunk(size),
+            },
+            Line::ChunkEnd => State::Line(Line::ChunkSize),
+            Line::Trailer if line.is_empty() => State::Line(Line::Start),
+            Line::Trailer => {
+                trailer(line, length)?;
+                State::Line(Line::Trailer)
+            }
+        };
         Ok(())
     }
 
     fn body(&self) -> State {
         match (self.said.is_chunked, self.said.length) {
-            (true, _) => State::ChunkLine,
+            (true, _) => State::Line(Line::ChunkSize),
             (false, Some(length @ 1..)) => State::Length(length),
-            (false, _) => State::Start,
+            (false, _) => State::Line(Line::Start),
         }
     }
 

@@ -119,7 +119,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Strict<S> {
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.lingering.is_none() {
             ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
-            if self.has_ended || (self.over.is_none() && self.grammar.is_between_requests()) {
+            if self.has_ended || (self.over.is_none() && !self.grammar.is_within_request()) {
                 return Poll::Ready(Ok(()));
             }
             self.lingering = Some(Box::pin(sleep(LINGER)));

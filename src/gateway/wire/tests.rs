@@ -128,6 +128,7 @@ fn after_a_switch_of_protocols_anything_goes() {
     assert_eq!(grammar.read(b"GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"), Step::Good);
     grammar.answered(b"HTTP/1.1 101 Switching Protocols\r\n");
     assert_eq!(grammar.read(b"\x81\x05\n\n\r\0#"), Step::Good);
+    assert!(!grammar.is_within_request(), "its bytes are not for us to read away");
     let mut grammar = Grammar::default();
     assert_eq!(grammar.read(OK.as_bytes()), Step::Good);
     grammar.answered(b"HTTP/1.1 101 Switching Protocols\r\n");
