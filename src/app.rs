@@ -14,12 +14,13 @@ use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
 use crate::audit::{Audit, AuditSettings};
 use crate::content::json;
+use crate::gateway::forwarded::Trusted;
 use crate::gateway::headers::Via;
 use crate::gateway::serve::{self, ConnectionLimits};
 use crate::gateway::tls::{CertificateFiles, ServerCertificate};
@@ -92,6 +93,11 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
         (listener, admin::router(state))
     });
 
+    // Before anybody learns that it runs: a signal that nobody waits for ends the process.
+    let hangup = {
+        let _runtime = control.enter();
+        signal(SignalKind::hangup())?
+    };
     tracing::info!(listen = %addresses.listen, took_ms = began.elapsed().as_millis() as u64, "ready");
     ready(addresses);
     control.block_on(async {
@@ -99,7 +105,7 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
         let dashboard = admin_app.map(|(listener, app)| tokio::spawn(serve_admin(listener, app, admin_stopped)));
         let ticking = tokio::spawn(tick(stats.clone()));
         let looking = certificate.map(|certificate| tokio::spawn(look_after(certificate)));
-        until_told_to_stop(&watch).await?;
+        until_told_to_stop(&watch, hangup).await;
         tracing::info!(drain_s = settings.drain.as_secs_f64(), "stopping: what is under way may end");
         stopping.store(true, Ordering::Relaxed);
         lifecycle.drain();
@@ -218,6 +224,7 @@ fn start_workers(
                 json: json::Limits { depth: settings.json_depth, ..json::Limits::default() },
             },
             via: via.clone(),
+            trusted: Trusted::new(settings.trusted_addresses.clone()),
             everything: everything.clone(),
             stopping: Arc::clone(stopping),
         });
@@ -253,13 +260,12 @@ async fn tick(stats: Stats) {
 }
 
 /// Returns at SIGTERM or SIGINT. SIGHUP reads the rules again.
-async fn until_told_to_stop(watch: &Watch) -> Result<(), Error> {
-    let mut hangup = signal(SignalKind::hangup())?;
+async fn until_told_to_stop(watch: &Watch, mut hangup: Signal) {
     let stop = told_to_stop();
     tokio::pin!(stop);
     loop {
         tokio::select! {
-            () = &mut stop => return Ok(()),
+            () = &mut stop => return,
             _ = hangup.recv() => watch.trigger(),
         }
     }

@@ -4,7 +4,7 @@
 //! # The life of a request
 //!
 //! 1. [`gateway::serve`] accepts a connection and hands it to the worker with the fewest, where [`gateway::connection`] speaks
-//!    TLS, HTTP/1.1 or HTTP/2 with it.
+//!    TLS, HTTP/1.1 or HTTP/2 with it. What is not well formed to the letter ends before the parser (`gateway::wire`).
 //! 2. [`gateway`] (`pass`, the whole story on one screen) reserves room for the record, reads the canonical target
 //!    ([`gateway::target`]), and finds the route in the snapshot it took at the start ([`gateway::live`]).
 //! 3. The request is judged: path, query, fields, body. [`content::coding`] takes off what it was packed with,
@@ -37,7 +37,8 @@
 //!    anything is forwarded.
 //! 7. What happens when protection cannot be given is decided in one place, and closed by default.
 //! 8. Framing is rebuilt, never copied: `Content-Length`, `Transfer-Encoding`, digests and validators do not pass an edit.
-//! 9. The request target is made canonical once, before routing; that value goes upstream, or nothing does.
+//! 9. The request target is made canonical once, before routing; that value goes upstream, or nothing does. Routes compare
+//!    paths in a form in which two are the same that an upstream may take for the same.
 //!
 //! `tests/it/tidy.rs` holds the edges between the modules and the sizes of files.
 //!

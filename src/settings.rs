@@ -1,11 +1,12 @@
 //! What the process was started with: flags, then `FIELDGATE_*` variables, then the settings file, then defaults. Read once;
 //! rules are not here, they are reloaded while it runs.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use ipnet::IpNet;
 use serde::Deserialize;
 
 use crate::audit::OnFailure;
@@ -69,6 +70,10 @@ pub struct Flags {
     /// Largest request head [default: 64KiB]
     #[arg(long, env = "FIELDGATE_HEADER_SIZE", value_name = "SIZE")]
     pub header_size: Option<Size>,
+    /// Proxies in front, as addresses or networks, comma-separated: what they say in X-Forwarded-* and Forwarded is believed
+    /// [default: none, loopback neither]
+    #[arg(long, env = "FIELDGATE_TRUSTED_ADDRESSES", value_name = "NETWORKS", value_delimiter = ',')]
+    pub trusted_addresses: Option<Vec<Network>>,
     /// Most fields in a request head [default: 100]
     #[arg(long, env = "FIELDGATE_MAX_HEADERS", value_name = "N")]
     pub max_headers: Option<usize>,
@@ -133,6 +138,8 @@ pub struct Settings {
     pub header_size: usize,
     /// See [`Flags::max_headers`].
     pub max_headers: usize,
+    /// See [`Flags::trusted_addresses`].
+    pub trusted_addresses: Vec<IpNet>,
     /// See [`Flags::buffer`], in bytes.
     pub buffer: usize,
     /// See [`Flags::json_depth`].
@@ -183,7 +190,8 @@ impl Flags {
     pub fn settle(self, data: &Path) -> Result<Settings, SettingsError> {
         let file = self.config.as_deref().map(read_file).transpose()?.unwrap_or_default();
         let flags = first_of!(self, file; listen, admin, admin_token, admin_hosts, data, workers, max_connections,
-            header_timeout, body_timeout, write_timeout, drain, tls_cert, tls_key, tls_timeout, http2_streams, header_size, max_headers, buffer, json_depth,
+            header_timeout, body_timeout, write_timeout, drain, tls_cert, tls_key, tls_timeout, http2_streams, header_size,
+            max_headers, trusted_addresses, buffer, json_depth,
             audit_on_failure, audit_rotate, audit_journal, audit_wait, log, log_level);
         let settings = Settings {
             listen: flags.listen.map_or_else(default_listen, Ok)?,
@@ -202,6 +210,12 @@ impl Flags {
             http2_streams: flags.http2_streams.unwrap_or(100),
             header_size: flags.header_size.map_or(64 << 10, |s| s.0 as usize),
             max_headers: flags.max_headers.unwrap_or(100),
+            trusted_addresses: flags
+                .trusted_addresses
+                .unwrap_or_default()
+                .into_iter()
+                .map(|network| network.0)
+                .collect(),
             buffer: flags.buffer.map_or(64 << 10, |s| s.0 as usize),
             json_depth: flags.json_depth.unwrap_or(128),
             audit_on_failure: flags.audit_on_failure.map_or(OnFailure::Block, |f| f.0),
@@ -270,6 +284,7 @@ impl Settings {
             ("drain", time(self.drain)),
             ("header-size", size(self.header_size)),
             ("max-headers", self.max_headers.to_string()),
+            ("trusted-addresses", self.trusted_addresses.iter().map(IpNet::to_string).collect::<Vec<_>>().join(", ")),
             ("buffer", size(self.buffer)),
             ("json-depth", self.json_depth.to_string()),
             (
@@ -341,6 +356,11 @@ pub struct Size(pub u64);
 #[serde(try_from = "String")]
 pub struct Admin(pub Option<SocketAddr>);
 
+/// A network such as `10.0.0.0/8`, or one address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Network(pub IpNet);
+
 /// Where a secret is: never the secret itself.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
@@ -406,6 +426,8 @@ from_text! {
     Size: |t| quantity::size(t).map(Self), "a size such as `64KiB` or `8MiB`";
     Admin: |t| if t == "off" { Some(Self(None)) } else { t.parse().ok().map(|a| Self(Some(a))) },
         "an address such as `127.0.0.1:9090`, or `off`";
+    Network: |t| t.parse::<IpNet>().ok().or_else(|| t.parse::<IpAddr>().ok().map(IpNet::from)).map(Self),
+        "an address or a network such as `10.0.0.0/8`";
     SecretSource: |t| match t.split_once(':')? {
             ("env", name) if !name.is_empty() => Some(Self::Env(name.to_owned())),
             ("file", path) if !path.is_empty() => Some(Self::File(path.into())),
@@ -450,7 +472,9 @@ mod tests {
     #[test]
     fn flags_win_over_the_file_and_the_file_over_defaults() {
         let flags = Flags { drain: Some(Span(Duration::from_secs(3))), ..Flags::default() };
-        let settings = settle("drain: 5s\nbuffer: 128KiB\nadmin: off\n", flags).unwrap();
+        let text = "drain: 5s\nbuffer: 128KiB\nadmin: off\ntrusted_addresses: [10.0.0.0/8, '::1']\n";
+        let settings = settle(text, flags).unwrap();
+        assert_eq!(settings.trusted_addresses, ["10.0.0.0/8", "::1/128"].map(|n| n.parse::<IpNet>().unwrap()));
         assert_eq!(settings.drain, Duration::from_secs(3));
         assert_eq!(settings.buffer, 128 << 10);
         assert_eq!(settings.admin, None);
@@ -462,6 +486,7 @@ mod tests {
         let error = |yaml: &str| settle(yaml, Flags::default()).unwrap_err().0;
         assert!(error("drian: 5s").contains("drian"));
         assert!(error("drain: 5").contains("length of time"));
+        assert!(error("trusted_addresses: [10.0.0.0/33]").contains("10.0.0.0/33"));
         assert!(error("workers: 0").contains("1 to 256"));
         assert!(error("admin: 0.0.0.0:9090").contains("token"));
         assert!(error("tls_cert: a.pem").contains("private key"));

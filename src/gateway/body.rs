@@ -132,6 +132,30 @@ where
     Ok(Begun::Whole(if joined.is_empty() { first } else { joined.freeze() }))
 }
 
+/// Longest wait for what a client has sent in one go: enough to take it in, too short for anybody to notice.
+const MOMENT: Duration = Duration::from_millis(10);
+
+/// Takes what arrives within a moment, up to `limit` bytes, and does not wait for the rest.
+pub async fn arrived<B>(body: &mut Decoded<B>, limit: usize, bounds: Bounds) -> Result<Begun, Fault>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let mut start = BytesMut::new();
+    let over = Instant::now() + MOMENT;
+    while start.len() < limit {
+        match tokio::time::timeout_at(over, body.frame()).await {
+            Ok(Some(Ok(frame))) => start.extend_from_slice(&frame.into_data().unwrap_or_default()),
+            Ok(Some(Err(trouble))) => return Err(Fault::of(&trouble, bounds.direction)),
+            Ok(None) => return Ok(Begun::Whole(start.freeze())),
+            Err(_) => break,
+        }
+        if bounds.total.is_some_and(|total| start.len() as u64 > total) {
+            return Err(Fault::TooLarge(bounds.direction));
+        }
+    }
+    Ok(Begun::Part(start.freeze()))
+}
+
 /// Refuses a body that says itself that it is too large, before anything of it is read or sent on.
 pub fn check_length<B: Body>(body: &B, bounds: Bounds) -> Result<(), Fault> {
     match bounds.total {

@@ -26,6 +26,7 @@ use super::arrival::Arrival;
 use super::serve::{ConnectionLimits, told_to_stop};
 use super::socket::Socket;
 use super::streams::{StreamBody, Streams};
+use super::wire::Strict;
 use crate::stats::{Refusal, WorkerStats};
 
 /// What one stream of HTTP/2 may hold unread, and all of a connection together: the most memory that a client can fill by
@@ -63,7 +64,9 @@ impl Manners {
             .header_read_timeout(limits.header_timeout)
             .max_headers(limits.headers)
             .max_header_size(limits.header_bytes)
-            .half_close(false);
+            // A client may say that it sends no more and wait for its answer (RFC 9112 section 9.6). One that has gone away
+            // looks the same until something is written to it, so the upstream is asked in vain now and then.
+            .half_close(true);
         Self { limits, http1, tls }
     }
 
@@ -114,7 +117,7 @@ impl Manners {
         let handover = arrival.handover.clone();
         let service =
             service_fn(move |request: Request<Incoming>| app.clone().call(arrival.attach(request).map(Body::new)));
-        let served = self.http1.serve_connection(TokioIo::new(stream), service).with_upgrades();
+        let served = self.http1.serve_connection(TokioIo::new(Strict::new(stream)), service).with_upgrades();
         tokio::pin!(served);
         let result = tokio::select! {
             result = served.as_mut() => result,

@@ -28,6 +28,10 @@ pub enum Refusal {
     Method,
     /// More than one Transfer-Encoding, or one that is not `chunked`.
     Framing(&'static str),
+    /// An expectation other than `100-continue`.
+    Expectation,
+    /// An OPTIONS request that may not go further than here (RFC 9110 section 7.6.2): we answer it ourselves.
+    LastHop,
     /// The request came through this gateway already.
     Loop,
     /// No route matches.
@@ -86,6 +90,8 @@ impl Refusal {
             Self::Target(_) => "bad_target",
             Self::Method => "method_not_supported",
             Self::Framing(_) => "bad_framing",
+            Self::Expectation => "bad_expectation",
+            Self::LastHop => "last_hop",
             Self::Loop => "loop_detected",
             Self::NoRoute => "no_route",
             Self::Blocked { .. } => "blocked",
@@ -112,6 +118,8 @@ impl Refusal {
         match self {
             Self::Target(_) | Self::Framing(_) | Self::ClientBody => StatusCode::BAD_REQUEST,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Expectation => StatusCode::EXPECTATION_FAILED,
+            Self::LastHop => StatusCode::OK,
             Self::Loop => StatusCode::LOOP_DETECTED,
             Self::NoRoute => StatusCode::NOT_FOUND,
             Self::Blocked { status, .. } => StatusCode::from_u16(*status).unwrap_or(StatusCode::FORBIDDEN),
@@ -137,6 +145,8 @@ impl Refusal {
             Self::Target(_)
             | Self::Method
             | Self::Framing(_)
+            | Self::Expectation
+            | Self::LastHop
             | Self::Loop
             | Self::NoRoute
             | Self::Blocked { .. }
@@ -173,7 +183,14 @@ impl Refusal {
     pub const fn closes(&self) -> bool {
         matches!(
             self,
-            Self::Target(_) | Self::Method | Self::Framing(_) | Self::ClientBody | Self::ClientTimeout | Self::TooLarge
+            Self::Target(_)
+                | Self::Method
+                | Self::Framing(_)
+                | Self::Expectation
+                | Self::Loop
+                | Self::ClientBody
+                | Self::ClientTimeout
+                | Self::TooLarge
         )
     }
 
@@ -182,6 +199,8 @@ impl Refusal {
         Cow::Borrowed(match self {
             Self::Target(why) | Self::Framing(why) => why,
             Self::Method => "this method is not supported here",
+            Self::Expectation => "the only Expect that is known is `100-continue`",
+            Self::LastHop => "the request may not go further than here",
             Self::Loop => "the request came back to the gateway that sent it",
             Self::NoRoute => "no route matches this host, path and method",
             Self::Blocked { message: Some(message), .. } => message,

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::arrival::Arrival;
 use super::body::Report;
 use super::error::{Blame, Refusal};
+use super::forwarded::Origin;
 use super::target::Target;
 use super::upload::Upload;
 use super::upstream::{Attempts, Pool};
@@ -39,7 +40,9 @@ pub struct Exchange {
     pub id: Uuid,
     /// Its id, as a field.
     pub id_field: HeaderValue,
-    /// The peer.
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whom it is from.
     pub client: IpAddr,
     /// The method.
     pub method: Method,
@@ -71,7 +74,13 @@ pub struct Exchange {
 
 impl Exchange {
     /// An exchange begins: the current snapshot is loaded, once.
-    pub fn begin(worker: Arc<Worker>, arrival: &Arrival, method: Method, version: http::Version) -> Self {
+    pub fn begin(
+        worker: Arc<Worker>,
+        arrival: &Arrival,
+        origin: Origin,
+        method: Method,
+        version: http::Version,
+    ) -> Self {
         let live = worker.rules.current();
         let id = Uuid::now_v7();
         let mut buffer = Uuid::encode_buffer();
@@ -82,7 +91,8 @@ impl Exchange {
             live,
             id,
             id_field,
-            client: arrival.peer.ip().to_canonical(),
+            origin,
+            client: origin.client,
             method,
             version,
             secure: arrival.secure,

@@ -1,11 +1,11 @@
 //! Header fields on their way through: what belongs to one hop stays there, what identifies the client is written by us,
 //! what would contradict an edited body is dropped. Framing fields are never copied: the transport writes its own.
 
-use std::net::IpAddr;
-
+use http::Method;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use super::error::Refusal;
+use super::forwarded::Origin;
 use crate::content::coding;
 
 /// How we call ourselves in `Via` (RFC 9110 section 7.6.3). The instance part tells a loop from a chain of gateways.
@@ -57,7 +57,8 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
 }
 
 /// Fields that make some upstreams execute another method or path than the one that was judged, and fields by which a client
-/// could claim to be somebody else. SECURITY: the latter are written by us or not at all.
+/// could claim to be somebody else. SECURITY: the latter are written by us or not at all; what is said in `Forwarded` and
+/// `X-Forwarded-*` is judged by [`Origin`]. Names with `_` are read as names with `-` by some upstreams.
 fn is_untrusted(name: &HeaderName) -> bool {
     matches!(
         name.as_str(),
@@ -67,14 +68,9 @@ fn is_untrusted(name: &HeaderName) -> bool {
             | "x-http-method"
             | "x-http-method-override"
             | "x-method-override"
-            | "forwarded"
-            | "x-forwarded-for"
-            | "x-forwarded-host"
-            | "x-forwarded-proto"
-            | "x-forwarded-port"
-            | "x-forwarded-prefix"
-            | "x-forwarded-server"
+            | "x-original-uri"
             | "x-real-ip"
+            | "x-cluster-client-ip"
             | "x-client-ip"
             | "true-client-ip"
             | "x-request-id"
@@ -142,22 +138,37 @@ pub fn check_framing(version: http::Version, headers: &HeaderMap) -> Result<(), 
     if headers.get_all(header::CONTENT_LENGTH).iter().nth(1).is_some() {
         return Err(Refusal::Framing("exactly one Content-Length is accepted"));
     }
-    match headers.get(header::EXPECT) {
-        Some(expect) if !expect.as_bytes().eq_ignore_ascii_case(b"100-continue") => {
-            Err(Refusal::Framing("the only Expect that is known is `100-continue`"))
-        }
-        _ => Ok(()),
+    let mut expected = headers.get_all(header::EXPECT).iter();
+    if expected.any(|expect| !expect.as_bytes().eq_ignore_ascii_case(b"100-continue")) {
+        return Err(Refusal::Expectation);
     }
+    Ok(())
+}
+
+/// Counts this hop in `Max-Forwards`, which is about OPTIONS and TRACE alone (RFC 9110 section 7.6.2); TRACE is refused.
+pub fn count_hop(method: &Method, headers: &mut HeaderMap) -> Result<(), Refusal> {
+    let mut lines = headers.get_all(header::MAX_FORWARDS).iter();
+    let (Some(line), &Method::OPTIONS) = (lines.next(), method) else { return Ok(()) };
+    let digits = line.to_str().ok().filter(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
+    let (Some(digits), None) = (digits, lines.next()) else {
+        return Err(Refusal::Framing("Max-Forwards must be one number"));
+    };
+    // More hops than anybody counts are as good as this many.
+    let left = digits.parse::<u32>().unwrap_or(u32::MAX).checked_sub(1).ok_or(Refusal::LastHop)?;
+    headers.insert(header::MAX_FORWARDS, HeaderValue::from(left));
+    Ok(())
 }
 
 /// What the request fields become for the upstream.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "five independent facts about the route, read once")]
 pub struct RequestFields<'a> {
-    /// The peer.
-    pub client: IpAddr,
+    /// Where the request comes from.
+    pub origin: Origin,
     /// Whether the client came over TLS.
     pub secure: bool,
+    /// Its method.
+    pub method: &'a Method,
     /// What the client called us.
     pub authority: &'a str,
     /// Our id for the exchange.
@@ -192,35 +203,28 @@ impl RequestFields<'_> {
             let accepted = HeaderValue::try_from(accepted).unwrap_or(HeaderValue::from_static("identity"));
             headers.insert(header::ACCEPT_ENCODING, accepted);
         }
-        if self.edits_response {
-            // A slice of a document or a 304 for an older policy's copy would pass unjudged.
-            for name in [
-                header::RANGE,
-                header::IF_RANGE,
-                header::IF_NONE_MATCH,
-                header::IF_MODIFIED_SINCE,
-                header::IF_MATCH,
-                header::IF_UNMODIFIED_SINCE,
-            ] {
+        if self.reads_response {
+            // A slice of a document cannot be judged.
+            headers.remove(header::RANGE);
+            headers.remove(header::IF_RANGE);
+        }
+        if self.edits_response && matches!(*self.method, Method::GET | Method::HEAD) {
+            // A 304 would revive a copy that an older policy has let through. A condition on a write stays: dropping it would
+            // make the write happen.
+            for name in
+                [header::IF_NONE_MATCH, header::IF_MODIFIED_SINCE, header::IF_MATCH, header::IF_UNMODIFIED_SINCE]
+            {
                 headers.remove(name);
             }
         }
         if self.edits_body {
             drop_digests(headers);
         }
-        if let Ok(address) = HeaderValue::from_str(&self.client.to_string()) {
-            headers.insert(HeaderName::from_static("x-forwarded-for"), address);
-        }
-        if let Ok(authority) = HeaderValue::from_str(self.authority) {
-            headers.insert(HeaderName::from_static("x-forwarded-host"), authority.clone());
-            if self.preserve_host {
-                headers.insert(header::HOST, authority);
-            } else {
-                headers.remove(header::HOST);
-            }
-        }
-        let scheme = if self.secure { "https" } else { "http" };
-        headers.insert(HeaderName::from_static("x-forwarded-proto"), HeaderValue::from_static(scheme));
+        self.origin.write(headers, self.authority, if self.secure { "https" } else { "http" });
+        match HeaderValue::from_str(self.authority) {
+            Ok(authority) if self.preserve_host => headers.insert(header::HOST, authority),
+            _ => headers.remove(header::HOST),
+        };
         headers.insert(HeaderName::from_static("x-request-id"), self.id.clone());
         self.via.append_to(headers);
         for (name, value) in self.set {
@@ -238,6 +242,8 @@ pub fn response_fields(headers: &mut HeaderMap, via: &Via, id: &HeaderValue, edi
         }
         drop_digests(headers);
     }
+    // An alternative service (RFC 7838) is a way to the upstream that does not pass here.
+    headers.remove(header::ALT_SVC);
     headers.insert(HeaderName::from_static("x-request-id"), id.clone());
     via.append_to(headers);
 }

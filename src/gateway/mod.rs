@@ -1,11 +1,11 @@
 //! The request path: the story of one exchange, on one screen. [`handle`] is the whole of it; each step is a call into its
 //! own file, and what goes wrong anywhere comes back to one place. It refuses to know the dashboard and the rule files.
 //!
-//! `serve` accepts, `connection` speaks with a client (over `socket`, with `tls`, in `streams`), `arrival` is what it says of a
-//! request; `target` reads where a request wants to go, `exchange` is what is known of it, `headers` what is copied and what
-//! is not, `protect` asks policy, `body` reads with limits, `upload` sends while reading, `upstream` forwards, `reply`
-//! answers, `tunnel` is what an answer may turn a connection into, `error` says why not, `live` is the snapshot an exchange
-//! is judged by.
+//! `serve` accepts, `connection` speaks with a client (over `socket`, with `tls`, in `streams`), `wire` lets only well-formed
+//! requests through to the parser, `arrival` is what a connection says of a request and `forwarded` whom it is from; `target`
+//! reads where a request wants to go, `exchange` is what is known of it, `headers` what is copied and what is not, `protect`
+//! asks policy, `body` reads with limits, `upload` sends while reading, `upstream` forwards, `reply` answers, `tunnel` is what
+//! an answer may turn a connection into, `error` says why not, `live` is the snapshot an exchange is judged by.
 
 pub mod arrival;
 pub mod body;
@@ -13,6 +13,7 @@ pub mod connection;
 pub mod decoded;
 pub mod error;
 pub mod exchange;
+pub mod forwarded;
 pub mod headers;
 pub mod labels;
 pub mod live;
@@ -26,6 +27,7 @@ pub mod tls;
 pub mod tunnel;
 pub mod upload;
 pub mod upstream;
+mod wire;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,11 +37,13 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Extension, Request, State};
 use axum::response::Response;
+use http::Version;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use self::arrival::Arrival;
 use self::error::Refusal;
 use self::exchange::Exchange;
+use self::forwarded::{Origin, Trusted};
 use self::headers::Via;
 pub use self::live::Live;
 use self::reply::Reply;
@@ -66,6 +70,8 @@ pub struct Worker {
     pub limits: Limits,
     /// Our name in `Via`.
     pub via: Via,
+    /// Whose word is taken about where a request comes from.
+    pub trusted: Trusted,
     /// Recognises everything, at any confidence: for what is written into records.
     pub everything: pii::Detector,
     /// Set when the process has been told to stop.
@@ -107,9 +113,13 @@ async fn handle(
     Extension(arrival): Extension<Arrival>,
     request: Request,
 ) -> Response {
-    let mut exchange = Exchange::begin(worker, &arrival, request.method().clone(), request.version());
+    let origin = Origin::of(arrival.peer.ip().to_canonical(), request.headers(), &worker.trusted);
+    let is_waiting = request.version() < Version::HTTP_2 && request.headers().contains_key(http::header::EXPECT);
+    let mut exchange = Exchange::begin(worker, &arrival, origin, request.method().clone(), request.version());
     match pass(&mut exchange, &arrival, request).await {
         Ok(reply) => reply::deliver(exchange, reply, &arrival.handover),
+        // A client that asked first sends its body or does not: what comes next on this connection, nobody knows.
+        Err(refusal) if is_waiting => reply::closing(reply::refuse(exchange, &refusal)),
         Err(refusal) => reply::refuse(exchange, &refusal),
     }
 }
@@ -124,6 +134,7 @@ async fn pass(exchange: &mut Exchange, arrival: &Arrival, request: Request<Body>
         return Err(Refusal::Method);
     }
     let target = arrival.fault.map_or_else(|| Target::read(&head.uri, &head.headers), Err).map_err(Refusal::Target)?;
+    headers::count_hop(&head.method, &mut head.headers)?;
     exchange.route(&target)?;
     if exchange.worker.via.is_loop(&head.headers) {
         return Err(Refusal::Loop);

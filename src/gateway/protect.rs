@@ -28,6 +28,7 @@ use crate::content::kind::{Format, Kind};
 use crate::policy::{
     BodyFault, BodyFilter, Direction, Failure, Findings, HeaderChange, HeaderEdit, Judged, OnFailure, Plan, Verdict,
 };
+use crate::router::comparable;
 
 /// Judges a request: path, query, fields, body.
 pub async fn request(
@@ -56,8 +57,9 @@ pub async fn request(
     let route = exchange.matched().ok_or(Refusal::Internal)?;
     let upstream = exchange.live.pool(route).ok_or(Refusal::Internal)?;
     RequestFields {
-        client: exchange.client,
+        origin: exchange.origin,
         secure: exchange.secure,
+        method: &head.method,
         authority: &target.authority,
         id: &exchange.id_field,
         via: &exchange.worker.via,
@@ -71,6 +73,13 @@ pub async fn request(
     headers::trace(&mut fields, exchange.id);
     if asks_for_tunnel {
         Ask::say(&mut fields);
+    }
+    if let Outgoing::Streamed(upload) = &outgoing
+        && upload.length().is_none()
+        && matches!(head.method, Method::GET | Method::HEAD)
+    {
+        // The client would send a GET whose length is not known without its body.
+        fields.insert(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
     }
     let path = match &route.strip_prefix {
         Some(prefix) => stripped(&path, prefix).ok_or(Refusal::Internal)?,
@@ -200,10 +209,10 @@ where
     B: http_body::Body<Data = Bytes> + Unpin,
 {
     super::body::check_length(&body, bounds).map_err(super::body::Fault::into_refusal)?;
-    if !plan.reads_body() {
-        return Ok(JudgedBody::Flow(Flow::new(Bytes::new(), Decoded::plain(body), None, bounds)));
-    }
     let limits = gate.exchange.worker.limits.clone();
+    if !plan.reads_body() {
+        return unread(gate, body, limits.buffer, bounds).await;
+    }
     let hold = if plan.may_block_body() { gate.body_limit() } else { limits.buffer };
     // A body that says how long it is will not keep anybody waiting.
     let is_short = body.size_hint().exact().is_some_and(|length| length <= hold as u64);
@@ -259,6 +268,26 @@ where
     }
     let filter = filter(gate, format);
     Ok(JudgedBody::Flow(gate.flow(plan, start, body, filter, bounds)))
+}
+
+/// A body that no rule reads. Chunks of a request that have arrived are checked before any of them leaves: what is not well
+/// framed is then no half-sent request at the upstream.
+async fn unread<B>(gate: &mut Gate<'_>, body: B, hold: usize, bounds: Bounds) -> Result<JudgedBody<B>, Refusal>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
+    let is_framed = bounds.direction == Direction::Response || body.size_hint().exact().is_some();
+    let mut body = Decoded::plain(body);
+    if is_framed {
+        return Ok(JudgedBody::Flow(Flow::new(Bytes::new(), body, None, bounds)));
+    }
+    match super::body::arrived(&mut body, hold, bounds).await.map_err(super::body::Fault::into_refusal)? {
+        Begun::Whole(bytes) => {
+            gate.exchange.count_body(bounds.direction, bytes.len());
+            Ok(JudgedBody::Whole(bytes))
+        }
+        Begun::Part(start) => Ok(JudgedBody::Flow(Flow::new(start, body, None, bounds))),
+    }
 }
 
 /// One half of an exchange, being judged.
@@ -448,13 +477,13 @@ fn edited_fields(fields: &HeaderMap, edits: &[HeaderEdit]) -> Result<HeaderMap, 
     Ok(out)
 }
 
-/// The path without `prefix`, which ends on a segment boundary.
+/// The path without `prefix`, which ends on a segment boundary and may be encoded otherwise in the path.
 fn stripped(path: &str, prefix: &str) -> Option<String> {
-    match path.strip_prefix(prefix.trim_end_matches('/'))? {
-        "" => Some("/".to_owned()),
-        rest if rest.starts_with('/') => Some(rest.to_owned()),
-        _ => None,
-    }
+    let prefix = prefix.trim_end_matches('/');
+    let end = path.match_indices('/').nth(prefix.matches('/').count()).map_or(path.len(), |(at, _)| at);
+    let (front, rest) = path.split_at_checked(end)?;
+    let is_same = comparable(front) == comparable(prefix);
+    is_same.then(|| if rest.is_empty() { "/".to_owned() } else { rest.to_owned() })
 }
 
 #[cfg(test)]

@@ -75,21 +75,16 @@ pub fn deliver(mut exchange: Exchange, reply: Reply, handover: &Handover) -> Res
 pub fn refuse(mut exchange: Exchange, refusal: &Refusal) -> Response<Body> {
     let status = refusal.status();
     let id = exchange.id_field.clone();
-    let text = serde_json::json!({
-        "type": format!("urn:fieldgate:problem:{}", refusal.code()),
-        "title": status.canonical_reason().unwrap_or("Refused"),
-        "status": status.as_u16(),
-        "code": refusal.code(),
-        "detail": refusal.detail(),
-        "request_id": id.to_str().unwrap_or_default(),
-    })
-    .to_string();
+    let is_problem = !status.is_success();
+    let text = if is_problem { problem(refusal, status, &id) } else { String::new() };
     exchange.count_out(text.len());
     exchange.refuse(refusal, status.as_u16());
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    if is_problem {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert("x-request-id", id);
     if refusal.closes() {
@@ -98,10 +93,28 @@ pub fn refuse(mut exchange: Exchange, refusal: &Refusal) -> Response<Body> {
     if let Some(seconds) = refusal.retry_after() {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
-    if status == StatusCode::METHOD_NOT_ALLOWED && *refusal == Refusal::Method {
+    if matches!(refusal, Refusal::Method | Refusal::LastHop) {
         let allowed = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
         headers.insert(header::ALLOW, allowed);
     }
+    response
+}
+
+fn problem(refusal: &Refusal, status: StatusCode, id: &HeaderValue) -> String {
+    serde_json::json!({
+        "type": format!("urn:fieldgate:problem:{}", refusal.code()),
+        "title": status.canonical_reason().unwrap_or("Refused"),
+        "status": status.as_u16(),
+        "code": refusal.code(),
+        "detail": refusal.detail(),
+        "request_id": id.to_str().unwrap_or_default(),
+    })
+    .to_string()
+}
+
+/// The last answer on its connection.
+pub fn closing(mut response: Response<Body>) -> Response<Body> {
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
 

@@ -22,18 +22,22 @@ struct State {
     last_progress: Instant,
     /// Whether anything of it was handed out.
     is_touched: bool,
+    /// Whether it is the client's turn: what we have is sent on.
+    is_waiting: bool,
     fault: Option<Refusal>,
 }
 
 impl Upload {
     /// An upload that begins now.
     pub fn new(flow: Flow<Body>) -> Self {
-        Self(Mutex::new(State { flow, last_progress: Instant::now(), is_touched: false, fault: None }))
+        let last_progress = Instant::now();
+        Self(Mutex::new(State { flow, last_progress, is_touched: false, is_waiting: false, fault: None }))
     }
 
-    /// When the client last gave us something.
+    /// When the upstream could last complain of nothing: now, while it waits for a client that has its own deadline, or when
+    /// it was last given something.
     pub fn last_progress(&self) -> Instant {
-        self.with(|state| state.last_progress)
+        self.with(|state| if state.is_waiting { Instant::now() } else { state.last_progress })
     }
 
     /// Whether all of it is still to come, so that it can go elsewhere.
@@ -44,6 +48,11 @@ impl Upload {
     /// Why the body was cut off, if it was: then that is the reason of the upstream's failure, too.
     pub fn fault(&self) -> Option<Refusal> {
         self.with(|state| state.fault.clone())
+    }
+
+    /// How long it is, if the client has said so and nothing is edited.
+    pub fn length(&self) -> Option<u64> {
+        self.with(|state| state.flow.size_hint().exact())
     }
 
     /// What was read and found so far.
@@ -66,7 +75,9 @@ impl http_body::Body for UploadBody {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Refusal>>> {
         self.0.with(|state| {
-            let next = ready!(state.flow.poll_next(cx));
+            let next = state.flow.poll_next(cx);
+            state.is_waiting = next.is_pending();
+            let next = ready!(next);
             state.last_progress = Instant::now();
             state.is_touched = true;
             Poll::Ready(match next {

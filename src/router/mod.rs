@@ -7,11 +7,13 @@
 //! A trie of whole segments, not `matchit`: that crate refuses `/a/{id}` beside `/a/{*rest}` and knows no methods, and its
 //! parameters inside a segment are not part of the rule language.
 
+mod form;
 mod pattern;
 mod trie;
 
 use std::collections::HashMap;
 
+pub(crate) use form::comparable;
 use pattern::Pattern;
 use trie::Node;
 
@@ -64,10 +66,11 @@ impl Router {
     }
 
     /// The position of the most specific route that matches, hosts before paths. `host` is lower case without port, `path`
-    /// canonical. Allocates nothing.
+    /// canonical. Allocates nothing, unless something in the path is encoded.
     ///
     /// PERF: one hash look-up for the host and one per segment, whether there are 1 or 2,000 routes.
     pub fn find(&self, host: &str, method: &str, path: &str) -> Option<usize> {
+        let path = &*comparable(path);
         let exact = self.exact.get(host).and_then(|paths| paths.find(method, path));
         exact.or_else(|| self.find_by_suffix(host, method, path)).or_else(|| self.any.find(method, path))
     }

@@ -1,6 +1,10 @@
 //! Path patterns of routes, parsed: `/exact`, `/{one}/segment`, `/{*rest}` at the end. It promises that a parsed pattern
 //! can match a canonical path.
 
+use std::borrow::Cow;
+
+use super::form::comparable;
+
 /// A parsed path pattern.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pattern<'t> {
@@ -11,10 +15,10 @@ pub(super) struct Pattern<'t> {
 }
 
 /// One segment of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Segment<'t> {
-    /// This text.
-    Text(&'t str),
+    /// This text, as it is compared.
+    Text(Cow<'t, str>),
     /// `{name}`: anything but nothing.
     Any,
 }
@@ -36,7 +40,7 @@ impl<'t> Pattern<'t> {
                 return Err("a path does not contain `//`".to_owned());
             }
             match placeholder(segment)? {
-                None => pattern.segments.push(Segment::Text(plain(segment)?)),
+                None => pattern.segments.push(Segment::Text(comparable(plain(segment)?))),
                 Some(name) if name.starts_with('*') && !last => {
                     return Err(format!("`{{{name}}}` stands only at the end"));
                 }

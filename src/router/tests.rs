@@ -93,7 +93,25 @@ fn check_refused(routes: &[&str], route_at: usize, conflicts_with: Option<usize>
 }
 
 #[test]
+fn encodings_are_no_way_round() {
+    let routes = ["- /{*rest}", "- /pay:now", "- /a%20b", "- /%7Bx%7D", "- /d/%2f"];
+    for (path, expected) in [
+        ("/pay:now", Some(1)),
+        ("/pay%3Anow", Some(1)),
+        ("/pay%3anow", Some(1)),
+        ("/a%20b", Some(2)),
+        ("/%7bx%7d", Some(3)),
+        ("/d/%2F", Some(4)),
+        ("/d//", Some(0)),
+        ("/pay%253Anow", Some(0)),
+    ] {
+        check(&routes, &format!("h GET {path}"), expected);
+    }
+}
+
+#[test]
 fn equal_routes_are_refused() {
+    check_refused(&["- /a:b", "- /a%3ab"], 1, Some(0), "equally");
     check_refused(&["- /a", "- /b", "- /a"], 2, Some(0), "equally");
     check_refused(&["- /{x}", "- /{y}"], 1, Some(0), "equally");
     check_refused(&["- /{*x}", "- /{*y}"], 1, Some(0), "equally");

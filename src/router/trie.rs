@@ -28,7 +28,7 @@ impl Node {
         let mut node = self;
         for segment in &pattern.segments {
             node = match segment {
-                Segment::Text(text) => node.texts.entry((*text).into()).or_default(),
+                Segment::Text(text) => node.texts.entry((**text).into()).or_default(),
                 Segment::Any => node.any.get_or_insert_default(),
             };
         }

@@ -89,6 +89,26 @@ fn an_edited_body_has_no_old_validators() {
 }
 
 #[test]
+fn fields_are_judged_whatever_the_status() {
+    let upstream = Upstream::new(|seen| {
+        let status = seen.target().trim_start_matches('/').to_owned();
+        let length = if status == "200" { "Content-Length: 2\r\n" } else { "" };
+        let body = if status == "200" && seen.method() == "GET" { "{}" } else { "" };
+        Answer::Keep(
+            format!("HTTP/1.1 {status} X\r\nLocation: /u?ssn=1\r\nSet-Cookie: ssn=1\r\n{length}\r\n{body}")
+                .into_bytes(),
+        )
+    });
+    let gateway = Gateway::start(&response_rules(&upstream, "- {headers: [location, set-cookie], action: redact}"));
+    for (method, path) in [("GET", "/204"), ("GET", "/304"), ("HEAD", "/200"), ("GET", "/200")] {
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
+        let reply = client::raw(gateway.address, head.as_bytes(), method == "HEAD").expect("answer");
+        let fields = (reply.header("location"), reply.header("set-cookie"));
+        assert_eq!(fields, (Some("[REDACTED]"), Some("[REDACTED]")), "{method} {path}");
+    }
+}
+
+#[test]
 fn shadow_mode_records_and_changes_nothing() {
     let upstream = Upstream::json(RECORD);
     let rules = response_rules(&upstream, "- {id: pan, select: $.card.number, action: block}")

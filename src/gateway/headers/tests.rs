@@ -9,10 +9,16 @@ fn map(fields: &[(&str, &str)]) -> HeaderMap {
 }
 
 fn sent(fields: &[(&str, &str)], inspected: bool) -> HeaderMap {
+    sent_with(&Method::GET, fields, inspected)
+}
+
+fn sent_with(method: &Method, fields: &[(&str, &str)], inspected: bool) -> HeaderMap {
+    let peer = std::net::IpAddr::from([192, 0, 2, 7]);
     let mut headers = map(fields);
     RequestFields {
+        origin: Origin { peer, client: peer, is_trusted: false },
         secure: false,
-        client: IpAddr::from([192, 0, 2, 7]),
+        method,
         authority: "api.example",
         id: &HeaderValue::from_static("id"),
         via: &Via::new("x"),
@@ -82,6 +88,33 @@ fn an_inspected_response_comes_whole_and_readable() {
     assert_eq!(out["accept-encoding"], "gzip");
     assert_eq!(sent(&[], true)["accept-encoding"], "identity");
     assert_eq!(sent(&fields, false)["accept-encoding"], "gzip, dcb, *");
+}
+
+#[test]
+fn a_condition_on_a_write_stays() {
+    let fields = [("range", "bytes=0-1"), ("if-match", "\"a\""), ("if-none-match", "*")];
+    let out = sent_with(&Method::PUT, &fields, true);
+    assert!(!out.contains_key("range") && out.contains_key("if-match") && out.contains_key("if-none-match"));
+    let out = sent_with(&Method::HEAD, &fields, true);
+    assert!(!out.contains_key("if-match") && !out.contains_key("if-none-match"));
+}
+
+#[test]
+fn hops_are_counted_for_options_alone() {
+    let count = |method: Method, lines: &[(&str, &str)]| {
+        let mut headers = map(lines);
+        count_hop(&method, &mut headers)
+            .map(|()| headers.get(header::MAX_FORWARDS).map(|v| v.to_str().unwrap().to_owned()).unwrap_or_default())
+    };
+    assert_eq!(count(Method::OPTIONS, &[("max-forwards", "3")]), Ok("2".into()));
+    assert_eq!(count(Method::OPTIONS, &[("max-forwards", "0")]), Err(Refusal::LastHop));
+    assert_eq!(count(Method::OPTIONS, &[("max-forwards", "99999999999")]), Ok("4294967294".into()));
+    assert_eq!(count(Method::GET, &[("max-forwards", "0")]), Ok("0".into()));
+    assert_eq!(count(Method::OPTIONS, &[]), Ok(String::new()));
+    for bad in ["", "-1", "+1", "1.0", "x"] {
+        assert!(count(Method::OPTIONS, &[("max-forwards", bad)]).is_err(), "{bad:?}");
+    }
+    assert!(count(Method::OPTIONS, &[("max-forwards", "1"), ("max-forwards", "1")]).is_err());
 }
 
 #[test]

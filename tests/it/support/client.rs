@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// A response.
@@ -90,6 +90,16 @@ impl Connection {
     /// Sends; the other side may have closed already.
     pub fn send(&mut self, bytes: &[u8]) {
         drop(self.stream.write_all(bytes));
+    }
+
+    /// Says that nothing more will be sent.
+    pub fn end(&mut self) {
+        drop(self.stream.shutdown(Shutdown::Write));
+    }
+
+    /// Whether the other side closes without another word.
+    pub fn ends(&mut self) -> bool {
+        self.buffer.is_empty() && !self.fill() && self.buffer.is_empty()
     }
 
     /// Asks for a path, keeping the connection.

@@ -39,6 +39,11 @@ impl Gateway {
 
     /// Starts in a folder that has rules, and perhaps data, already.
     pub fn start_in(folder: Arc<TempDir>, flags: &[&str]) -> Self {
+        Self::start_among(folder, flags, &[])
+    }
+
+    /// Starts in a folder that has rules already, with these variables in its environment.
+    pub fn start_among(folder: Arc<TempDir>, flags: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_fieldgate"))
             .args(["run", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
             .arg("--rules")
@@ -47,6 +52,7 @@ impl Gateway {
             .arg(folder.path().join("data"))
             .args(flags)
             .env_remove("PORT")
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
