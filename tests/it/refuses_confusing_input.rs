@@ -174,7 +174,7 @@ fn bytes_one_by_one_are_read_alike() {
         for byte in case.as_bytes() {
             connection.send(&[*byte]);
         }
-        assert_eq!(connection.read(false).expect("answer").status, status);
+        assert_eq!(connection.read(false).unwrap_or_else(|| panic!("answer to {case:?}")).status, status);
     }
     assert_eq!(upstream.seen().len(), 1);
     assert_eq!((upstream.last().text().as_str(), upstream.last().header("x")), ("HELLO", None));

@@ -22,6 +22,10 @@ use self::grammar::{Grammar, Step};
 /// closed with unread bytes is reset, and a reset overtakes what was sent (RFC 9112 section 9.6).
 const LINGER: Duration = Duration::from_secs(1);
 
+/// What the parser gets where a head stops being well formed: a byte that it takes nowhere, and the end of a head, for until
+/// it has seen one it does not look again at a head that came in parts.
+const REFUSED: &[u8] = b"\0\r\n\r\n";
+
 /// A connection whose requests are well formed.
 #[derive(Debug)]
 pub struct Strict<S> {
@@ -29,6 +33,8 @@ pub struct Strict<S> {
     grammar: Grammar,
     /// What reading gives from now on, if not what the client sends.
     over: Option<Over>,
+    /// What is still to be read before that.
+    pending: &'static [u8],
     /// Whether the client has said that nothing more comes.
     has_ended: bool,
     lingering: Option<Pin<Box<Sleep>>>,
@@ -46,7 +52,14 @@ enum Over {
 impl<S> Strict<S> {
     /// Reads strictly from now on.
     pub fn new(stream: S) -> Self {
-        Self { stream, grammar: Grammar::default(), over: None, has_ended: false, lingering: None }
+        Self { stream, grammar: Grammar::default(), over: None, pending: &[], has_ended: false, lingering: None }
+    }
+
+    /// Gives what is pending, as far as there is room.
+    fn give(&mut self, buffer: &mut ReadBuf<'_>) {
+        let (now, later) = self.pending.split_at(self.pending.len().min(buffer.remaining()));
+        buffer.put_slice(now);
+        self.pending = later;
     }
 
     /// Judges what was just read.
@@ -60,9 +73,9 @@ impl<S> Strict<S> {
             }
             Step::BadHead(good) => {
                 buffer.set_filled(before + good);
-                // No parser takes a NUL, wherever in a head it stands.
-                buffer.put_slice(b"\0");
                 self.over = Some(Over::Ended);
+                self.pending = REFUSED;
+                self.give(buffer);
             }
             Step::BadBody(good) => {
                 buffer.set_filled(before + good);
@@ -79,7 +92,10 @@ impl<S> Strict<S> {
 impl<S: AsyncRead + Unpin> AsyncRead for Strict<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.over {
-            Some(Over::Ended) => return Poll::Ready(Ok(())),
+            Some(Over::Ended) => {
+                self.give(buffer);
+                return Poll::Ready(Ok(()));
+            }
             Some(Over::Broken) => return Poll::Ready(Err(io::ErrorKind::InvalidData.into())),
             None => {}
         }
