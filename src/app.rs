@@ -22,6 +22,7 @@ use crate::audit::{Audit, AuditSettings};
 use crate::content::json;
 use crate::gateway::forwarded::Trusted;
 use crate::gateway::headers::Via;
+use crate::gateway::memory::Memory;
 use crate::gateway::serve::{self, ConnectionLimits};
 use crate::gateway::tls::{CertificateFiles, ServerCertificate};
 use crate::gateway::upstream::Site;
@@ -31,7 +32,7 @@ use crate::rules::watch::Watch;
 use crate::rules::{Problem, Ruleset, Source};
 use crate::settings::{Settings, TlsFiles};
 use crate::stats::Stats;
-use crate::{admin, pii};
+use crate::{admin, pii, supervisor};
 
 /// Anything that stops a start.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
@@ -49,10 +50,10 @@ pub struct Addresses {
 
 /// Runs until it is told to stop. `ready` is called once everything listens.
 pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -> Result<(), Error> {
-    raise_open_files();
     let began = Instant::now();
+    let connections = connections(settings.max_connections, raise_open_files());
     let control = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let listener = control.block_on(bind(settings.listen, "listen"))?;
+    let listener = control.block_on(listen(settings.listen))?;
     let admin_listener = settings.admin.map(|a| control.block_on(bind(a, "admin"))).transpose()?;
     let addresses = Addresses {
         listen: listener.local_addr()?,
@@ -100,13 +101,16 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
     };
     tracing::info!(listen = %addresses.listen, took_ms = began.elapsed().as_millis() as u64, "ready");
     ready(addresses);
+    supervisor::ready();
     control.block_on(async {
-        let accepting = tokio::spawn(serve::accept(listener, inlets, settings.max_connections, stopped.clone()));
+        let accepting = tokio::spawn(serve::accept(listener, inlets, connections, stopped.clone()));
         let dashboard = admin_app.map(|(listener, app)| tokio::spawn(serve_admin(listener, app, admin_stopped)));
         let ticking = tokio::spawn(tick(stats.clone()));
+        let alive = tokio::spawn(supervisor::stay_alive());
         let looking = certificate.map(|certificate| tokio::spawn(look_after(certificate)));
         until_told_to_stop(&watch, hangup).await;
         tracing::info!(drain_s = settings.drain.as_secs_f64(), "stopping: what is under way may end");
+        supervisor::stopping();
         stopping.store(true, Ordering::Relaxed);
         lifecycle.drain();
         stop.send_replace(true);
@@ -122,6 +126,7 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
         }
         accepting.abort();
         ticking.abort();
+        alive.abort();
         if let Some(looking) = looking {
             looking.abort();
         }
@@ -132,6 +137,20 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
     control.shutdown_background();
     tracing::info!("stopped");
     Ok(())
+}
+
+/// The listener for clients: the service manager's, if it has one for us.
+async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
+    match supervisor::listener() {
+        Ok(Some((listener, address))) => {
+            tracing::info!(%address, "the service manager's socket is used");
+            Ok(TcpListener::from_std(listener)?)
+        }
+        Ok(None) => bind(address, "listen").await,
+        Err(error) => {
+            Err(format!("the service manager's socket cannot be used: {error} (it must be a TCP listener)").into())
+        }
+    }
 }
 
 async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Error> {
@@ -199,6 +218,7 @@ fn start_workers(
     stopped: &watch::Receiver<bool>,
 ) -> Result<Workers, Error> {
     let via = Via::new(&uuid::Uuid::now_v7().simple().to_string());
+    let memory = Arc::new(Memory::new(settings.body_memory));
     let everything = pii::Detector::new(pii::EntitySet::all());
     let limits = ConnectionLimits {
         header_timeout: settings.header_timeout,
@@ -223,6 +243,7 @@ fn start_workers(
                 audit_wait: settings.audit_wait,
                 json: json::Limits { depth: settings.json_depth, ..json::Limits::default() },
             },
+            memory: Arc::clone(&memory),
             via: via.clone(),
             trusted: Trusted::new(settings.trusted_addresses.clone()),
             everything: everything.clone(),
@@ -283,12 +304,36 @@ async fn told_to_stop() {
 }
 
 /// Each connection of a client needs a descriptor and often one to the upstream; the usual soft limit of 1,024 is too few.
-fn raise_open_files() {
+/// Answers how many there are; `None`: any number.
+fn raise_open_files() -> Option<u64> {
     let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let soft = limit.current;
     limit.current = limit.maximum;
-    if let Err(error) = rustix::process::setrlimit(rustix::process::Resource::Nofile, limit) {
-        tracing::warn!(%error, "the limit of open files cannot be raised");
+    match rustix::process::setrlimit(rustix::process::Resource::Nofile, limit) {
+        Ok(()) => limit.current,
+        Err(error) => {
+            tracing::warn!(%error, "the limit of open files cannot be raised");
+            soft
+        }
     }
+}
+
+/// Descriptors for everything but clients and their upstreams: rules, audit log, journals, dashboard, runtimes.
+const OTHER_FILES: u64 = 64;
+
+/// How many client connections may be open: as many as wanted, but never so many that those which are open could not get a
+/// connection to their upstream. Where descriptors are scarce, newcomers wait in the kernel's queue.
+fn connections(wanted: usize, files: Option<u64>) -> usize {
+    let Some(files) = files else { return wanted };
+    let most = usize::try_from(files.saturating_sub(OTHER_FILES) / 2).unwrap_or(usize::MAX).max(1);
+    if most < wanted {
+        tracing::warn!(
+            files,
+            connections = most,
+            "`max-connections` is {wanted}, but the limit of open files allows fewer"
+        );
+    }
+    most.min(wanted)
 }
 
 fn system_facts(settings: &Settings, addresses: Addresses) -> admin::System {

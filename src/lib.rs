@@ -85,3 +85,4 @@ pub mod scan;
 pub mod sensitive;
 pub mod settings;
 pub mod stats;
+pub mod supervisor;

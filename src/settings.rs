@@ -80,6 +80,9 @@ pub struct Flags {
     /// Bodies up to this size are read before they are sent on, with a length; longer ones stream [default: 64KiB]
     #[arg(long, env = "FIELDGATE_BUFFER", value_name = "SIZE")]
     pub buffer: Option<Size>,
+    /// Memory for all bodies that are held together, beyond 64KiB each; more is refused with 503 [default: 256MiB]
+    #[arg(long, env = "FIELDGATE_BODY_MEMORY", value_name = "SIZE")]
+    pub body_memory: Option<Size>,
     /// Deepest nesting of JSON; deeper is malformed [default: 128]
     #[arg(long, env = "FIELDGATE_JSON_DEPTH", value_name = "N")]
     pub json_depth: Option<usize>,
@@ -142,6 +145,8 @@ pub struct Settings {
     pub trusted_addresses: Vec<IpNet>,
     /// See [`Flags::buffer`], in bytes.
     pub buffer: usize,
+    /// See [`Flags::body_memory`], in bytes.
+    pub body_memory: usize,
     /// See [`Flags::json_depth`].
     pub json_depth: usize,
     /// See [`Flags::audit_on_failure`].
@@ -191,7 +196,7 @@ impl Flags {
         let file = self.config.as_deref().map(read_file).transpose()?.unwrap_or_default();
         let flags = first_of!(self, file; listen, admin, admin_token, admin_hosts, data, workers, max_connections,
             header_timeout, body_timeout, write_timeout, drain, tls_cert, tls_key, tls_timeout, http2_streams, header_size,
-            max_headers, trusted_addresses, buffer, json_depth,
+            max_headers, trusted_addresses, buffer, body_memory, json_depth,
             audit_on_failure, audit_rotate, audit_journal, audit_wait, log, log_level);
         let settings = Settings {
             listen: flags.listen.map_or_else(default_listen, Ok)?,
@@ -217,6 +222,7 @@ impl Flags {
                 .map(|network| network.0)
                 .collect(),
             buffer: flags.buffer.map_or(64 << 10, |s| s.0 as usize),
+            body_memory: flags.body_memory.map_or(256 << 20, |s| s.0 as usize),
             json_depth: flags.json_depth.unwrap_or(128),
             audit_on_failure: flags.audit_on_failure.map_or(OnFailure::Block, |f| f.0),
             audit_rotate: flags.audit_rotate.map_or(64 << 20, |s| s.0),
@@ -245,6 +251,7 @@ impl Settings {
         in_range("max-headers", self.max_headers as u64, 8, 1000)?;
         in_range("header-size", self.header_size as u64, 8 << 10, 1 << 20)?;
         in_range("buffer", self.buffer as u64, 1 << 10, 64 << 20)?;
+        in_range("body-memory", self.body_memory as u64, 1 << 20, 1 << 40)?;
         in_range("json-depth", self.json_depth as u64, 1, 10_000)?;
         in_range("audit-journal", self.audit_journal, 64 << 10, 1 << 30)?;
         in_range("audit-rotate", self.audit_rotate, 64 << 10, 1 << 40)?;
@@ -286,6 +293,7 @@ impl Settings {
             ("max-headers", self.max_headers.to_string()),
             ("trusted-addresses", self.trusted_addresses.iter().map(IpNet::to_string).collect::<Vec<_>>().join(", ")),
             ("buffer", size(self.buffer)),
+            ("body-memory", size(self.body_memory)),
             ("json-depth", self.json_depth.to_string()),
             (
                 "audit-on-failure",

@@ -57,6 +57,11 @@ impl Documents {
         Self { ends, hold, held: Vec::new(), is_long: false }
     }
 
+    /// Bytes of a document whose end has not come.
+    pub fn held(&self) -> usize {
+        self.held.len()
+    }
+
     /// Reads the next bytes and shows `each` piece. After an error nothing more may be pushed.
     pub fn push<E>(&mut self, chunk: &[u8], mut each: impl FnMut(Piece<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut rest = chunk;

@@ -14,6 +14,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::decoded::{Decoded, Trouble};
 use super::error::Refusal;
+use super::memory::{Held, NoRoom};
 use crate::actions::Block;
 use crate::policy::{BodyFault, BodyFilter, Direction, Failure, Findings, Verdict};
 
@@ -26,6 +27,8 @@ pub enum Fault {
     Silent(Direction),
     /// Over `limits.total`, or over what may be held for a client that cannot be streamed to.
     TooLarge(Direction),
+    /// There is no room to hold it.
+    NoRoom,
     /// A rule blocks it.
     Blocked(Direction, Block),
     /// It cannot be read, and policy says block.
@@ -53,6 +56,7 @@ impl Fault {
                 failure: Failure::Oversize,
                 reason: "the body is larger than this route allows".into(),
             },
+            Self::NoRoom => Refusal::MemoryFull,
             Self::Blocked(direction, block) => {
                 Refusal::Blocked { direction, status: block.status, message: block.message }
             }
@@ -60,6 +64,12 @@ impl Fault {
                 Refusal::Unreadable { direction, failure, reason: what.into() }
             }
         }
+    }
+}
+
+impl From<NoRoom> for Fault {
+    fn from(NoRoom: NoRoom) -> Self {
+        Self::NoRoom
     }
 }
 
@@ -94,7 +104,7 @@ pub enum Begun {
 }
 
 /// Reads until the body ends or more than `limit` bytes are there; then it is a part, even if nothing more comes.
-pub async fn begin<B>(body: &mut Decoded<B>, limit: usize, bounds: Bounds) -> Result<Begun, Fault>
+pub async fn begin<B>(body: &mut Decoded<B>, limit: usize, bounds: Bounds, held: &mut Held) -> Result<Begun, Fault>
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -125,12 +135,16 @@ where
         if bounds.total.is_some_and(|total| length > total) {
             return Err(Fault::TooLarge(bounds.direction));
         }
+        held.set(length as usize)?;
         if length > limit as u64 {
             return Ok(Begun::Part(if joined.is_empty() { first } else { joined.freeze() }));
         }
     }
     Ok(Begun::Whole(if joined.is_empty() { first } else { joined.freeze() }))
 }
+
+/// The largest window of a content coding (`br`, RFC 7932; that of `zstd` is at most half as large, RFC 9659).
+const LARGEST_WINDOW: u64 = 16 << 20;
 
 /// Longest wait for what a client has sent in one go: enough to take it in, too short for anybody to notice.
 const MOMENT: Duration = Duration::from_millis(10);
@@ -186,6 +200,8 @@ pub struct Flow<B> {
     ahead: Option<Bytes>,
     inner: Decoded<B>,
     filter: Option<BodyFilter>,
+    /// For what the filter holds.
+    held: Option<Held>,
     /// Whether the filter only looks, and what goes on is what came, with its codings.
     watches: bool,
     /// Bytes so far, without the codings.
@@ -213,6 +229,7 @@ where
             ahead: None,
             inner,
             filter,
+            held: None,
             watches: false,
             length: 0,
             bounds,
@@ -223,6 +240,13 @@ where
             ended: false,
             failed: false,
         }
+    }
+
+    /// The same, and what the filter holds is counted.
+    #[must_use]
+    pub fn holding(mut self, held: Held) -> Self {
+        self.held = Some(held);
+        self
     }
 
     /// The same, but what goes on is what came, with its codings: for filters that change and block nothing.
@@ -320,10 +344,11 @@ where
     }
 
     /// All of it, up to `limit` bytes.
-    pub async fn collect(&mut self, limit: usize) -> Result<Bytes, Fault> {
+    pub async fn collect(&mut self, limit: usize, held: &mut Held) -> Result<Bytes, Fault> {
         let mut all = BytesMut::new();
         while let Some(bytes) = std::future::poll_fn(|cx| self.poll_next(cx)).await {
             all.extend_from_slice(&bytes?);
+            held.set(all.len())?;
             if all.len() > limit {
                 return Err(Fault::TooLarge(self.bounds.direction));
             }
@@ -392,6 +417,11 @@ where
         };
         if self.ended && result.is_ok() {
             result = filter.finish(&mut out);
+        }
+        if let Some(held) = &mut self.held {
+            // A decoder keeps what it has decoded, up to its window.
+            let window = if self.inner.is_coded() { self.length.min(LARGEST_WINDOW) } else { 0 };
+            held.set(filter.held() + window as usize)?;
         }
         let direction = self.bounds.direction;
         let fault = match result {

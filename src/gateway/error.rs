@@ -77,6 +77,8 @@ pub enum Refusal {
     UpstreamTimeout,
     /// The upstream broke the connection or did not speak HTTP.
     UpstreamBroken,
+    /// As much of bodies is held as may be.
+    MemoryFull,
     /// The audit log has no room: nothing may pass unrecorded.
     AuditUnavailable,
     /// Something in the gateway went wrong.
@@ -108,6 +110,7 @@ impl Refusal {
             Self::UpstreamOpen { .. } => "circuit_open",
             Self::UpstreamTimeout => "upstream_timeout",
             Self::UpstreamBroken => "upstream_broken",
+            Self::MemoryFull => "memory_full",
             Self::AuditUnavailable => "audit_unavailable",
             Self::Internal => "internal",
         }
@@ -132,9 +135,11 @@ impl Refusal {
             Self::Unreadable { failure: Failure::Unsupported, .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::ClientTimeout => StatusCode::REQUEST_TIMEOUT,
             Self::UpstreamTimeout => StatusCode::GATEWAY_TIMEOUT,
-            Self::AuditUnavailable | Self::UpstreamDns | Self::UpstreamBusy | Self::UpstreamOpen { .. } => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Self::AuditUnavailable
+            | Self::MemoryFull
+            | Self::UpstreamDns
+            | Self::UpstreamBusy
+            | Self::UpstreamOpen { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -162,7 +167,7 @@ impl Refusal {
             | Self::UpstreamOpen { .. }
             | Self::UpstreamTimeout
             | Self::UpstreamBroken => Blame::Upstream,
-            Self::AuditUnavailable | Self::Internal => Blame::Gateway,
+            Self::AuditUnavailable | Self::MemoryFull | Self::Internal => Blame::Gateway,
         }
     }
 
@@ -191,6 +196,7 @@ impl Refusal {
                 | Self::ClientBody
                 | Self::ClientTimeout
                 | Self::TooLarge
+                | Self::MemoryFull
         )
     }
 
@@ -219,6 +225,7 @@ impl Refusal {
             Self::UpstreamOpen { .. } => "the upstream has failed too often and is left alone for a while",
             Self::UpstreamTimeout => "the upstream did not answer in time",
             Self::UpstreamBroken => "the upstream did not give a complete HTTP answer",
+            Self::MemoryFull => "the gateway holds as much of bodies as it may at the moment",
             Self::AuditUnavailable => "the audit log cannot be written, so nothing is let through",
             Self::Internal => "the gateway failed",
         })

@@ -14,6 +14,7 @@ use super::arrival::Arrival;
 use super::body::Report;
 use super::error::{Blame, Refusal};
 use super::forwarded::Origin;
+use super::memory::Held;
 use super::target::Target;
 use super::upload::Upload;
 use super::upstream::{Attempts, Pool};
@@ -67,6 +68,7 @@ pub struct Exchange {
     found: [Findings; 2],
     uninspected: Vec<(Direction, Failure, String, OnFailure)>,
     upload: Option<Arc<Upload>>,
+    held: Vec<Held>,
     room: Option<Reservation>,
     in_flight: InFlight,
     ended: bool,
@@ -114,6 +116,7 @@ impl Exchange {
             uninspected: Vec::new(),
             room: None,
             upload: None,
+            held: Vec::new(),
             in_flight,
             ended: false,
             worker,
@@ -207,6 +210,13 @@ impl Exchange {
             self.verdict = "edit";
         }
         self.found[direction as usize].append(findings);
+    }
+
+    /// What is held of its bodies stays so until it is over.
+    pub fn holds(&mut self, held: Held) {
+        if !held.is_nothing() {
+            self.held.push(held);
+        }
     }
 
     /// The request body is sent on while it arrives; what it held is known when the exchange ends.

@@ -4,7 +4,8 @@
 //! `serve` accepts, `connection` speaks with a client (over `socket`, with `tls`, in `streams`), `wire` lets only well-formed
 //! requests through to the parser, `arrival` is what a connection says of a request and `forwarded` whom it is from; `target`
 //! reads where a request wants to go, `exchange` is what is known of it, `headers` what is copied and what is not, `protect`
-//! asks policy, `body` reads with limits, `upload` sends while reading, `upstream` forwards, `reply` answers, `tunnel` is what
+//! asks policy, `body` reads with limits, in
+//! `memory`, `upload` sends while reading, `upstream` forwards, `reply` answers, `tunnel` is what
 //! an answer may turn a connection into, `error` says why not, `live` is the snapshot an exchange is judged by.
 
 pub mod arrival;
@@ -17,6 +18,7 @@ pub mod forwarded;
 pub mod headers;
 pub mod labels;
 pub mod live;
+pub mod memory;
 mod protect;
 pub mod reply;
 pub mod serve;
@@ -46,6 +48,7 @@ use self::exchange::Exchange;
 use self::forwarded::{Origin, Trusted};
 use self::headers::Via;
 pub use self::live::Live;
+use self::memory::Memory;
 use self::reply::Reply;
 use self::target::Target;
 use self::tunnel::Ask;
@@ -68,6 +71,8 @@ pub struct Worker {
     pub stats: WorkerStats,
     /// Bounds.
     pub limits: Limits,
+    /// In which all workers hold bodies.
+    pub memory: Arc<Memory>,
     /// Our name in `Via`.
     pub via: Via,
     /// Whose word is taken about where a request comes from.

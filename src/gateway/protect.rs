@@ -18,6 +18,7 @@ use super::error::Refusal;
 use super::exchange::Exchange;
 use super::headers::{self, RequestFields};
 use super::labels::Labels;
+use super::memory::Held;
 use super::reply::{Reply, ReplyBody};
 use super::target::Target;
 use super::tunnel::{self, Ask};
@@ -167,7 +168,9 @@ async fn flowing(gate: &mut Gate<'_>, is_judged: bool, mut flow: Flow<reqwest::B
     let refusal = super::body::Fault::into_refusal;
     if gate.exchange.version == http::Version::HTTP_10 && flow.size_hint().exact().is_none() {
         // SECURITY: to HTTP/1.0 the end of the connection is the end of the body, so that one that was cut looks complete.
-        let whole = flow.collect(gate.body_limit()).await;
+        let mut held = gate.nothing_held();
+        let whole = flow.collect(gate.body_limit(), &mut held).await;
+        gate.exchange.holds(held);
         gate.exchange.note_body(Direction::Response, flow.report());
         return whole.map(ReplyBody::Whole).map_err(refusal);
     }
@@ -236,7 +239,8 @@ where
     }
     // What cannot be decoded need not be waited for, but a body without a byte is none.
     let hold_now = if codings.is_ok() { hold } else { 0 };
-    let (start, is_whole) = match begin(&mut body, hold_now, bounds).await {
+    let mut held = gate.nothing_held();
+    let (start, is_whole) = match begin(&mut body, hold_now, bounds, &mut held).await {
         Ok(Begun::Whole(bytes)) => (bytes, true),
         Ok(Begun::Part(bytes)) => (bytes, false),
         Err(super::body::Fault::Unreadable(_, failure, reason)) => {
@@ -245,6 +249,7 @@ where
         }
         Err(fault) => return Err(fault.into_refusal()),
     };
+    gate.exchange.holds(held);
     let trouble = match (codings, labels.kind(&start)) {
         (_, Kind::Empty) if is_whole => return Ok(gate.empty(plan, body)),
         (Err(reason), _) | (Ok(_), Kind::Unsupported(reason)) => Err(reason),
@@ -358,7 +363,7 @@ impl Gate<'_> {
             self.decoded = body.is_coded();
             body.keep_no_more();
         }
-        let flow = Flow::new(start, body, filter, bounds);
+        let flow = Flow::new(start, body, filter, bounds).holding(self.nothing_held());
         if watches { flow.watched() } else { flow }
     }
 
@@ -445,6 +450,10 @@ impl Gate<'_> {
     fn settle(&mut self) {
         let findings = std::mem::take(&mut self.findings);
         self.exchange.note_findings(self.direction, findings, self.edited);
+    }
+
+    fn nothing_held(&self) -> Held {
+        Held::nothing(Arc::clone(&self.exchange.worker.memory))
     }
 
     fn body_limit(&self) -> usize {

@@ -76,3 +76,31 @@ fn a_head_that_is_too_large_is_refused() {
     }
     assert!(upstream.seen().is_empty());
 }
+
+#[test]
+fn bodies_that_are_held_share_a_memory_that_ends() {
+    let upstream = Upstream::json("{}");
+    let rules = request_rules(&upstream, "- {select: $.ssn, action: block}");
+    let gateway = Gateway::start_with(&rules, &["--body-memory", "1MiB"]);
+    let head = "POST / HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 400002\r\n\r\n";
+    let (front, back) = ([head, "\"", &"x".repeat(399_900)].concat(), "x".repeat(100) + "\"");
+    let mut first = Connection::open(gateway.address);
+    first.send(front.as_bytes());
+    let refused = || {
+        let mut second = Connection::open(gateway.address);
+        second.send((front.clone() + &back).as_bytes());
+        second.read(false).filter(|reply| reply.status != 200)
+    };
+    let mut reply = None;
+    until("there is no room for a second", || {
+        reply = refused();
+        reply.is_some()
+    });
+    let reply = reply.expect("refused");
+    assert_eq!((reply.status, reply.code().as_str(), reply.header("retry-after")), (503, "memory_full", Some("1")));
+    assert_eq!(gateway.record_of(&reply)["outcome"], "memory_full");
+    first.send(back.as_bytes());
+    assert_eq!(first.read(false).expect("answer").status, 200);
+    drop(first);
+    until("there is room again", || refused().is_none());
+}

@@ -1,5 +1,7 @@
 //! A stop ends what is under way, takes nothing new, loses nothing and takes no longer than it may.
 
+use std::os::unix::net::UnixDatagram;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::support::{Answer, Gateway, Upstream, client::Connection, get, no_rules, until};
@@ -63,4 +65,28 @@ fn nobody_is_told_ready_while_what_is_under_way_ends() {
     gateway.signal("TERM");
     until("it says that it is not ready", || get(gateway.admin, "/readyz").status == 503);
     assert_eq!(connection.read(false).expect("answer").status, 200, "what was under way has ended well");
+}
+
+#[test]
+fn the_service_manager_is_told() {
+    let upstream = Upstream::json("{}");
+    let folder = Arc::new(tempfile::tempdir().expect("folder"));
+    std::fs::create_dir(folder.path().join("rules")).expect("rules folder");
+    std::fs::write(folder.path().join("rules/main.yaml"), no_rules(&upstream)).expect("rule file");
+    let path = folder.path().join("notify");
+    let manager = UnixDatagram::bind(&path).expect("bind");
+    manager.set_read_timeout(Some(Duration::from_secs(20))).expect("read timeout");
+    let told = || {
+        let mut text = [0; 512];
+        let length = manager.recv(&mut text).expect("word of the process");
+        String::from_utf8_lossy(&text[..length]).trim().to_owned()
+    };
+    let socket = path.to_str().expect("path");
+    let mut gateway =
+        Gateway::start_among(Arc::clone(&folder), &[], &[("NOTIFY_SOCKET", socket), ("WATCHDOG_USEC", "100000")]);
+    assert_eq!(told(), "READY=1");
+    assert_eq!((told(), told()), ("WATCHDOG=1".to_owned(), "WATCHDOG=1".to_owned()));
+    gateway.signal("TERM");
+    while told() != "STOPPING=1" {}
+    assert!(gateway.wait().success());
 }

@@ -123,6 +123,11 @@ impl BodyFilter {
         self.format.is_endless()
     }
 
+    /// Bytes that are held until more has come.
+    pub fn held(&self) -> usize {
+        self.reader.held()
+    }
+
     /// What judging came to so far.
     pub fn verdict(&self) -> Verdict {
         self.judge.verdict()

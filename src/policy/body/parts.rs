@@ -56,6 +56,16 @@ impl PartsReader {
         out.extend_from_slice(self.parts.held());
     }
 
+    /// Bytes that were read and are not decided.
+    pub(super) fn held(&self) -> usize {
+        let of_part = match &self.desk.part {
+            Part::None | Part::Passing => 0,
+            Part::Begun(_, bytes) | Part::Field(_, bytes) => bytes.len(),
+            Part::Read(reader) | Part::Around(reader) => reader.held(),
+        };
+        of_part + self.parts.held().len()
+    }
+
     pub(super) fn changed(&self) -> bool {
         self.desk.changed || matches!(&self.desk.part, Part::Read(reader) | Part::Around(reader) if reader.changed())
     }

@@ -73,6 +73,17 @@ impl Reader {
         *self = Self::Nobody(self.changed());
     }
 
+    /// Bytes that were read and are not decided.
+    pub(super) fn held(&self) -> usize {
+        match self {
+            Self::Json(rewriter) => rewriter.held().len(),
+            Self::Row(row) => row.held(),
+            Self::Text(text) => text.held().len(),
+            Self::Parts(parts) => parts.held(),
+            Self::Nobody(_) => 0,
+        }
+    }
+
     /// Whether any byte was changed so far.
     pub(super) fn changed(&self) -> bool {
         match self {

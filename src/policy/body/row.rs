@@ -65,6 +65,15 @@ impl Row {
         self.documents.finish(|piece| self.desk.judge(judge, &piece, out))
     }
 
+    /// Bytes of a document whose end has not come.
+    pub(super) fn held(&self) -> usize {
+        self.documents.held()
+            + match &self.desk.long {
+                Some(Long::Streaming(rewriter)) => rewriter.held().len(),
+                Some(Long::Passing) | None => 0,
+            }
+    }
+
     pub(super) fn changed(&self) -> bool {
         self.desk.changed || matches!(&self.desk.long, Some(Long::Streaming(rewriter)) if rewriter.changed())
     }
