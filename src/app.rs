@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -53,8 +53,10 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
     let began = Instant::now();
     let connections = connections(settings.max_connections, raise_open_files());
     let control = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let listener = control.block_on(listen(settings.listen))?;
-    let admin_listener = settings.admin.map(|a| control.block_on(bind(a, "admin"))).transpose()?;
+    let (listener, admin_listener) = {
+        let _runtime = control.enter();
+        (listen(settings.listen)?, settings.admin.map(|address| bind(address, "admin")).transpose()?)
+    };
     let addresses = Addresses {
         listen: listener.local_addr()?,
         secure: settings.tls.is_some(),
@@ -140,23 +142,33 @@ pub fn run(settings: &Settings, source: Source, ready: impl FnOnce(Addresses)) -
 }
 
 /// The listener for clients: the service manager's, if it has one for us.
-async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
+fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
     match supervisor::listener() {
         Ok(Some((listener, address))) => {
             tracing::info!(%address, "the service manager's socket is used");
             Ok(TcpListener::from_std(listener)?)
         }
-        Ok(None) => bind(address, "listen").await,
+        Ok(None) => bind(address, "listen"),
         Err(error) => {
             Err(format!("the service manager's socket cannot be used: {error} (it must be a TCP listener)").into())
         }
     }
 }
 
-async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Error> {
-    TcpListener::bind(address)
-        .await
-        .map_err(|error| format!("cannot listen on {address}: {error} (choose another with --{flag})").into())
+/// Connections that the kernel keeps until they are accepted: room for the clients of a burst. It takes its own maximum
+/// (`net.core.somaxconn`) where that is lower.
+const QUEUE: u32 = 4096;
+
+fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Error> {
+    let listener = || {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(QUEUE)
+    };
+    listener().map_err(|error: std::io::Error| {
+        format!("cannot listen on {address}: {error} (choose another with --{flag})").into()
+    })
 }
 
 fn open_certificate(files: &TlsFiles) -> Result<Arc<ServerCertificate>, Error> {

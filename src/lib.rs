@@ -23,7 +23,7 @@
 //! [`router`] where a request goes; [`gateway`] the path it takes; [`policy`] what may pass; [`content`] how a body is read
 //! and rewritten; [`actions`] what is done to a value; [`pii`] how personal data is recognised; [`audit`] what is remembered;
 //! [`stats`] what is measured; [`admin`] what the operator sees; [`scan`] how a file is searched offline; [`cli`] the verbs;
-//! [`certificates`] what TLS is spoken with; [`sensitive`] what cannot be printed.
+//! [`certificates`] what TLS is spoken with; [`supervisor`] what a service manager is told; [`sensitive`] what cannot be printed.
 //!
 //! # The laws
 //!

@@ -55,6 +55,7 @@ fn dependencies_point_one_way() {
     let allowed: &[(&str, &[&str])] = &[
         ("sensitive.rs", &[]),
         ("quantity.rs", &[]),
+        ("supervisor.rs", &[]),
         ("certificates.rs", &["sensitive"]),
         ("router", &[]),
         ("content", &[]),
@@ -112,5 +113,19 @@ fn unsafe_stands_in_one_small_module() {
         let has =
             read(&path).lines().any(|l| l.contains("unsafe {") || l.contains("unsafe fn") || l.contains("unsafe impl"));
         assert!(!has || path.ends_with("audit/journal.rs"), "{}", path.display());
+    }
+}
+
+#[test]
+fn the_readme_lists_every_setting() {
+    let flags = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/settings.rs"));
+    let flags = flags.split("pub struct Flags {").nth(1).expect("flags").split("\n}\n").next().expect("end");
+    let readme = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"));
+    let reference = readme.split("\n## Settings\n").nth(1).expect("settings").split("\n## ").next().expect("end");
+    let names = flags.lines().filter_map(|line| line.strip_prefix("    pub ")?.split_once(':'));
+    let names: Vec<_> = names.map(|(name, _)| name.replace('_', "-")).filter(|name| name != "config").collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        assert!(reference.contains(&format!("`{name}`")), "`{name}` is not in the README's settings");
     }
 }
