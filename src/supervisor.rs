@@ -7,7 +7,7 @@ use std::time::Duration;
 use listenfd::ListenFd;
 use sd_notify::NotifyState;
 
-/// The first socket that was handed over (`LISTEN_FDS`, sd_listen_fds(3)): clients that connect while we start, or start again,
+/// The first socket that was handed over (`LISTEN_FDS`, `sd_listen_fds(3)`): clients that connect while we start, or start again,
 /// wait there instead of being refused.
 pub fn listener() -> std::io::Result<Option<(TcpListener, SocketAddr)>> {
     let Some(listener) = ListenFd::from_env().take_tcp_listener(0)? else { return Ok(None) };
@@ -16,7 +16,7 @@ pub fn listener() -> std::io::Result<Option<(TcpListener, SocketAddr)>> {
     Ok(Some((listener, address)))
 }
 
-/// Traffic is taken (`READY=1`, sd_notify(3)).
+/// Traffic is taken (`READY=1`, `sd_notify(3)`).
 pub fn ready() {
     tell(NotifyState::Ready);
 }
