@@ -7,6 +7,7 @@ use crate::content::json::{Container, Glance, Judge, Limits, Scalar, Show, lexer
 
 use super::engine::{Expect, Run};
 use super::frame::Frame;
+use super::skip::skipped;
 
 /// Where a member or element stands.
 #[derive(Debug, Clone, Copy)]
@@ -64,20 +65,37 @@ pub(super) struct Scope<'a> {
     pub(super) each_value: bool,
     /// All that is not passed leads to `child`.
     pub(super) is_one: bool,
+    /// How many levels may be open below.
+    pub(super) room: usize,
 }
 
 impl<'a> Scope<'a> {
     #[inline]
-    pub(super) fn of(frame: &Frame, ground: &Ground<'a>) -> Option<Self> {
+    pub(super) fn of(stack: &[Frame], ground: &Ground<'a>) -> Option<Self> {
+        let frame = stack.last()?;
         let state = Cursor::tabled(ground.program, frame.state)?;
         let everything = ground.everything || frame.shown;
         let is_object = frame.container == Container::Object;
         let one = if is_object { Some(state.names.other) } else { Cursor::every_element(state) };
         let child_id = one.unwrap_or(0);
         let child = Cursor::tabled(ground.program, child_id)?;
-        let each_key = everything || frame.renamed || state.every_key || !child.keys.is_empty();
+        let each_key = everything || frame.unforeseen || state.every_key || !child.keys.is_empty();
         let each_value = everything || one.is_none() || !child.scalar.is_empty();
-        Some(Self { state, is_object, child, child_id, each_key, each_value, is_one: one.is_some() })
+        let room = ground.depth.saturating_sub(stack.len());
+        Some(Self { state, is_object, child, child_id, each_key, each_value, is_one: one.is_some(), room })
+    }
+
+    /// The end of the container that begins at `at`, if nothing in it can be of interest.
+    #[inline]
+    fn skipped<const PROMISING: bool>(
+        &self,
+        ground: &Ground<'_>,
+        marks: &mut Marks,
+        at: usize,
+        first: u8,
+    ) -> Option<usize> {
+        let skips = !PROMISING && self.child.is_barren && matches!(first, b'{' | b'[');
+        if skips { skipped(ground, marks, at, self.room) } else { None }
     }
 }
 
@@ -87,7 +105,8 @@ pub(super) struct Ground<'a> {
     pub(super) program: &'a Program,
     pub(super) glance: Glance,
     pub(super) everything: bool,
-    /// [`Limits::token`] and [`Limits::window`].
+    /// [`Limits::depth`], [`Limits::token`] and [`Limits::window`].
+    pub(super) depth: usize,
     pub(super) token: usize,
     pub(super) window: usize,
     /// The longest key and value that need no closer look.
@@ -98,12 +117,13 @@ pub(super) struct Ground<'a> {
 
 impl<'a> Ground<'a> {
     pub(super) fn of<J: Judge>(run: &Run<'a, J>, limits: Limits, glance: Glance) -> Self {
-        let Limits { token, window, .. } = limits;
+        let Limits { depth, token, window, .. } = limits;
         Self {
             bytes: run.text.as_bytes(),
             program: run.program,
             glance,
             everything: run.show == Show::Everything,
+            depth,
             token,
             window,
             key: token.min(glance.length.saturating_sub(1)),
@@ -147,7 +167,8 @@ impl Flight {
     }
 
     /// Passes members. Halts before one that is wanted, before the brace (whose place is the error), or before what is odd.
-    // PERF: nothing but locals, in a function of its own so that they stay in registers.
+    // PERF: nothing but locals, in a function of its own so that they stay in registers; `let … else` where `?` in a closure
+    // would make flags of what are two jumps.
     #[inline(never)]
     pub(super) fn members<const PROMISING: bool, J: Judge>(
         &mut self,
@@ -157,45 +178,59 @@ impl Flight {
         judge: &mut J,
     ) -> Result<Found, Option<usize>> {
         let bytes = ground.bytes;
-        let Self { mut at, mut space, mut next, .. } = *self;
-        let mut passed_by = 0;
+        let begun = self.at;
+        let mut at = begun;
+        let mut step = self.brace_or_step(bytes, ground.token)?;
         let result = loop {
-            // PERF: several bytes at one look, here and behind the key.
-            let step = match ahead(bytes, at) {
-                Some([b',', b'"']) if next == Next::Separator => Step { lead: at, start: at + 1 },
-                _ => {
-                    (self.at, self.space, self.next) = (at, space, next);
-                    match self.step(bytes, b'}', ground.token) {
-                        Ok((step, b'"')) => step,
-                        Ok(_) => break Err(None),
+            let quote = marks.stop(bytes, step.start + 1);
+            let Some(behind) = ahead(bytes, quote).map(u32::from_le_bytes) else { break Err(None) };
+            // Pretty-printed JSON has one space behind the colon.
+            let [_, _, one, two] = behind.to_le_bytes();
+            let (value, first) = if one == b' ' { (quote + 3, two) } else { (quote + 2, one) };
+            if behind as u16 != u16::from_le_bytes(*b"\":") || first <= b' ' || quote - step.start > ground.token {
+                break Err(None);
+            }
+            let length = quote - step.start - 1;
+            let key = scope.each_key
+                || PROMISING && (length > ground.key || marks.tells(step.start + 1, quote))
+                || scope.state.names.may_know(length)
+                    && Cursor::knows(ground.program, scope.state, name(bytes, step, quote))
+                || PROMISING && ground.glance.keys && judge.key_matters(string::as_text(name(bytes, step, quote)));
+            if key || scope.each_value {
+                break Ok(Found { step, quote, value, key });
+            }
+            let end = match passed::<PROMISING>(ground, marks, value, first) {
+                Some(end) => end,
+                None => match scope.skipped::<PROMISING>(ground, marks, value, first) {
+                    Some(end) => end,
+                    None => break Ok(Found { step, quote, value, key }),
+                },
+            };
+            at = end;
+            step = match ahead(bytes, end) {
+                Some(next) if next == *b",\"" => Step { lead: end, start: end + 1 },
+                Some(_) | None => {
+                    (self.at, self.space, self.next) = (end, end, Next::Separator);
+                    match self.brace_or_step(bytes, ground.token) {
+                        Ok(step) => step,
                         Err(end) => break Err(end),
                     }
                 }
             };
-            let quote = marks.stop(bytes, step.start + 1);
-            let Some([b'"', b':', one, two]) = ahead(bytes, quote) else { break Err(None) };
-            // Pretty-printed JSON has one space here.
-            let (value, first) = if one == b' ' { (quote + 3, two) } else { (quote + 2, one) };
-            if first <= b' ' || quote - step.start > ground.token {
-                break Err(None);
-            }
-            let name = bytes.get(step.start + 1..quote).unwrap_or_default();
-            let key = scope.each_key
-                || PROMISING && (name.len() > ground.key || marks.tells(step.start + 1, quote))
-                || Cursor::knows(ground.program, scope.state, name)
-                || PROMISING && ground.glance.keys && judge.key_matters(string::as_text(name));
-            if key || scope.each_value {
-                break Ok(Found { step, quote, value, key });
-            }
-            let Some(end) = passed::<PROMISING>(ground, marks, value, first) else {
-                break Ok(Found { step, quote, value, key });
-            };
-            passed_by += 1;
-            (at, space, next) = (end, end, Next::Separator);
         };
-        self.passed += passed_by;
-        (self.at, self.space, self.next) = (at, space, next);
+        if at != begun {
+            // How many they were, nobody asks of an object.
+            self.passed += 1;
+            (self.at, self.space, self.next) = (at, at, Next::Separator);
+        }
         result
+    }
+
+    fn brace_or_step(&self, bytes: &[u8], token: usize) -> Result<Step, Option<usize>> {
+        match self.step(bytes, b'}', token)? {
+            (step, b'"') => Ok(step),
+            _ => Err(None),
+        }
     }
 
     /// The same with elements.
@@ -212,7 +247,9 @@ impl Flight {
             if scope.each_value {
                 return Ok(found);
             }
-            let Some(end) = passed::<PROMISING>(ground, marks, step.start, first) else { return Ok(found) };
+            let passed = passed::<PROMISING>(ground, marks, step.start, first)
+                .or_else(|| scope.skipped::<PROMISING>(ground, marks, step.start, first));
+            let Some(end) = passed else { return Ok(found) };
             self.go_on(end);
         }
     }
@@ -242,11 +279,19 @@ impl Flight {
     }
 }
 
+/// The key that begins at a step.
+fn name(bytes: &[u8], step: Step, quote: usize) -> &[u8] {
+    bytes.get(step.start + 1..quote).unwrap_or_default()
+}
+
 /// So many bytes from `at` on, if there are as many.
 #[expect(clippy::inline_always, reason = "PERF: in the loop its parts are shared with what is around it")]
 #[inline(always)]
-fn ahead<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-    bytes.get(at..)?.first_chunk().copied()
+pub(super) fn ahead<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    match bytes.get(at..) {
+        Some(rest) => rest.first_chunk().copied(),
+        None => None,
+    }
 }
 
 /// A string or number as a judge sees it.
@@ -280,7 +325,12 @@ pub(super) fn said<'a>(text: &'a str, marks: &mut Marks, at: usize, ground: &Gro
 /// Where the scalar that begins at `at` ends, if a glance at it is enough.
 #[expect(clippy::inline_always, reason = "PERF: in the loop its parts are shared with what is around it")]
 #[inline(always)]
-fn passed<const PROMISING: bool>(ground: &Ground<'_>, marks: &mut Marks, at: usize, first: u8) -> Option<usize> {
+pub(super) fn passed<const PROMISING: bool>(
+    ground: &Ground<'_>,
+    marks: &mut Marks,
+    at: usize,
+    first: u8,
+) -> Option<usize> {
     let bytes = ground.bytes;
     match first {
         b'"' => {

@@ -86,6 +86,14 @@ impl Cursor {
         if names.folds.is_empty() { member } else { folded(program, names, name, member) }
     }
 
+    /// What a name is known by in the members of a state, as [`Self::by_name`] would say.
+    pub(in crate::content::json) fn slot(&self, program: &Program, state: StateId, name: &str) -> Option<u32> {
+        match program.states.get(state as usize) {
+            Some(state) => state.names.find(&program.positions, name.as_bytes()).map(|(slot, _)| slot),
+            None => program.positions.key(name).exact,
+        }
+    }
+
     /// Goes down to an element.
     #[inline]
     pub(in crate::content::json) fn by_index(&mut self, program: &Program, from: StateId, index: u64) -> StateId {
