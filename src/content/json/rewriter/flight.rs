@@ -1,13 +1,11 @@
-//! The loops that pass members and elements, and what they know of the container that they are in. They validate what they
-//! pass, look at bytes and tables, and touch nothing else.
+//! The loops that pass members and elements. They validate what they pass, look at bytes and tables, and touch nothing else.
 
 use crate::content::json::block::Marks;
-use crate::content::json::selector::{Cursor, Program, State, StateId};
-use crate::content::json::{Container, Glance, Judge, Limits, Scalar, Show, lexer, string};
+use crate::content::json::selector::Cursor;
+use crate::content::json::{Container, Judge, Scalar, lexer, string};
 
-use super::engine::{Expect, Run};
-use super::frame::Frame;
-use super::skip::skipped;
+use super::engine::Expect;
+use super::ground::{Ground, Scope};
 
 /// Where a member or element stands.
 #[derive(Debug, Clone, Copy)]
@@ -48,87 +46,6 @@ impl Next {
             (Self::Another, Some(Container::Object)) => Expect::Key,
             (Self::Another, Some(Container::Array)) => Expect::Element,
             (Self::Separator, Some(_)) => Expect::After,
-        }
-    }
-}
-
-/// What is the same for all members or elements of the innermost container.
-#[derive(Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, each asked by its own name")]
-pub(super) struct Scope<'a> {
-    pub(super) state: &'a State,
-    pub(super) is_object: bool,
-    /// Where members lead whose name no selector writes; where elements lead.
-    pub(super) child: &'a State,
-    pub(super) child_id: StateId,
-    pub(super) each_key: bool,
-    pub(super) each_value: bool,
-    /// All that is not passed leads to `child`.
-    pub(super) is_one: bool,
-    /// How many levels may be open below.
-    pub(super) room: usize,
-}
-
-impl<'a> Scope<'a> {
-    #[inline]
-    pub(super) fn of(stack: &[Frame], ground: &Ground<'a>) -> Option<Self> {
-        let frame = stack.last()?;
-        let state = Cursor::tabled(ground.program, frame.state)?;
-        let everything = ground.everything || frame.shown;
-        let is_object = frame.container == Container::Object;
-        let one = if is_object { Some(state.names.other) } else { Cursor::every_element(state) };
-        let child_id = one.unwrap_or(0);
-        let child = Cursor::tabled(ground.program, child_id)?;
-        let each_key = everything || frame.unforeseen || state.every_key || !child.keys.is_empty();
-        let each_value = everything || one.is_none() || !child.scalar.is_empty();
-        let room = ground.depth.saturating_sub(stack.len());
-        Some(Self { state, is_object, child, child_id, each_key, each_value, is_one: one.is_some(), room })
-    }
-
-    /// The end of the container that begins at `at`, if nothing in it can be of interest.
-    #[inline]
-    fn skipped<const PROMISING: bool>(
-        &self,
-        ground: &Ground<'_>,
-        marks: &mut Marks,
-        at: usize,
-        first: u8,
-    ) -> Option<usize> {
-        let skips = !PROMISING && self.child.is_barren && matches!(first, b'{' | b'[');
-        if skips { skipped(ground, marks, at, self.room) } else { None }
-    }
-}
-
-/// What it flies over.
-pub(super) struct Ground<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) program: &'a Program,
-    pub(super) glance: Glance,
-    pub(super) everything: bool,
-    /// [`Limits::depth`], [`Limits::token`] and [`Limits::window`].
-    pub(super) depth: usize,
-    pub(super) token: usize,
-    pub(super) window: usize,
-    /// The longest key and value that need no closer look.
-    pub(super) key: usize,
-    pub(super) string: usize,
-    pub(super) number: usize,
-}
-
-impl<'a> Ground<'a> {
-    pub(super) fn of<J: Judge>(run: &Run<'a, J>, limits: Limits, glance: Glance) -> Self {
-        let Limits { depth, token, window, .. } = limits;
-        Self {
-            bytes: run.text.as_bytes(),
-            program: run.program,
-            glance,
-            everything: run.show == Show::Everything,
-            depth,
-            token,
-            window,
-            key: token.min(glance.length.saturating_sub(1)),
-            string: window.min(glance.length.saturating_sub(1)),
-            number: token.min(glance.number.saturating_sub(1)),
         }
     }
 }

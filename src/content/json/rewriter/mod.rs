@@ -3,7 +3,7 @@
 //! [`Limits`], whatever the body.
 //!
 //! In reading order: [`engine`] (the loop over tokens), [`ends`] (where they end), [`member`] (keys, and what may not collide), [`edit`] (what is
-//! written, held and cut), [`long`] (strings beyond the window), [`straight`], [`pass`], [`flight`] and [`skip`] (the same, faster, where there are no surprises), [`frame`]
+//! written, held and cut), [`long`] (strings beyond the window), [`straight`], [`pass`], [`flight`], [`ground`] and [`skip`] (the same, faster, where there are no surprises), [`frame`]
 //! (the stack), [`spare`] (an engine is used again), [`inside`] (documents in strings).
 
 mod edit;
@@ -11,6 +11,7 @@ mod ends;
 mod engine;
 mod flight;
 mod frame;
+mod ground;
 mod inside;
 mod long;
 mod member;

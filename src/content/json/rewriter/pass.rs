@@ -6,8 +6,9 @@ use crate::content::json::selector::StateId;
 use crate::content::json::{Container, Edit, Glance, Judge, Node};
 
 use super::engine::{Engine, Run};
-use super::flight::{Flight, Found, Ground, Next, Said, Scope, Step, said};
+use super::flight::{Flight, Found, Next, Said, Step, said};
 use super::frame::Frame;
+use super::ground::{Ground, Scope};
 
 /// Before what it came to a halt.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,8 @@ use crate::content::json::block::Marks;
 use crate::content::json::lexer;
 use crate::content::json::string::{self, Scan};
 
-use super::flight::{Ground, ahead, passed};
+use super::flight::{ahead, passed};
+use super::ground::Ground;
 
 /// How deep it goes: a bit for each container, and one more that stands before them.
 const DEEPEST: usize = 63;

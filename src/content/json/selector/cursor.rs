@@ -44,7 +44,7 @@ impl Cursor {
     pub(in crate::content::json) fn state<'a>(&'a self, program: &'a Program, id: StateId) -> &'a State {
         let states = if program.states.is_empty() { &self.path } else { &program.states };
         // INVARIANT: ids come from this cursor, and the root's state is always there.
-        states.get(id as usize).unwrap_or(&NOWHERE)
+        states.get(id as usize).unwrap_or_else(|| &NOWHERE)
     }
 
     /// A state by table. `None` without tables.
