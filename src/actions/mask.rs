@@ -30,10 +30,7 @@ impl Mask {
         if total <= kept {
             return (0..text.len(), total);
         }
-        let byte_at = |n: usize| match is_ascii {
-            true => n,
-            false => text.char_indices().nth(n).map_or(text.len(), |(at, _)| at),
-        };
+        let byte_at = |n: usize| if is_ascii { n } else { text.char_indices().nth(n).map_or(text.len(), |(at, _)| at) };
         (byte_at(self.keep_first)..byte_at(total - self.keep_last), total - kept)
     }
 

@@ -112,7 +112,7 @@ impl Engine {
         token: (usize, usize),
     ) -> Result<(), Fault> {
         let text = std::mem::take(&mut self.edits.text);
-        let new = Key { text: &text, slot: self.cursor.slot(run.program, frame.state, &text) };
+        let new = Key { text: &text, slot: Cursor::slot(run.program, frame.state, &text) };
         let names = &self.names;
         let collides = watched && names.knows(frame.mark, Why::Renamed, key)
             || names.knows(frame.mark, Why::Reserved, new)
@@ -142,7 +142,7 @@ impl Engine {
         let mut missing = ensures.iter().filter(|(_, slot)| !self.names.has(frame.mark, *slot));
         let collides = missing.any(|(entry, _)| {
             let text = Cursor::ensured_name(run.program, *entry);
-            let slot = self.cursor.slot(run.program, frame.state, text);
+            let slot = Cursor::slot(run.program, frame.state, text);
             self.names.knows(frame.mark, Why::Renamed, Key { text, slot })
         });
         if collides { Err(self.malformed(self.pos, COLLISION)) } else { Ok(()) }

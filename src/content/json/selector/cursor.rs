@@ -87,7 +87,7 @@ impl Cursor {
     }
 
     /// What a name is known by in the members of a state, as [`Self::by_name`] would say.
-    pub(in crate::content::json) fn slot(&self, program: &Program, state: StateId, name: &str) -> Option<u32> {
+    pub(in crate::content::json) fn slot(program: &Program, state: StateId, name: &str) -> Option<u32> {
         match program.states.get(state as usize) {
             Some(state) => state.names.find(&program.positions, name.as_bytes()).map(|(slot, _)| slot),
             None => program.positions.key(name).exact,
