@@ -24,12 +24,13 @@ impl Default for Mask {
 impl Mask {
     /// The bytes of `text` that are hidden, and how many characters they are.
     pub(crate) fn hidden(&self, text: &str) -> (Range<usize>, usize) {
-        let total = text.chars().count();
+        let is_ascii = text.is_ascii();
+        let total = if is_ascii { text.len() } else { text.chars().count() };
         let kept = self.keep_first.saturating_add(self.keep_last);
         if total <= kept {
             return (0..text.len(), total);
         }
-        let byte_at = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
+        let byte_at = |n: usize| if is_ascii { n } else { text.char_indices().nth(n).map_or(text.len(), |(at, _)| at) };
         (byte_at(self.keep_first)..byte_at(total - self.keep_last), total - kept)
     }
 

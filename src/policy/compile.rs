@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::case::{Deed, Group, Judging, Lens, Look, Seen};
 use super::name::NamePattern;
+use super::place::{Known, Privacy};
 use super::plan::{BodyPlan, Facts, HeadPlan, Plan, PlanEntry};
 use super::{Direction, Mode, Rule, Target, Within};
 use crate::actions::{Action, Redact, plain_text, push_json_string};
@@ -17,7 +18,8 @@ impl Plan {
         let mut shadows: Vec<Arc<str>> = Vec::new();
         let judging: Vec<Judging> = rules.iter().map(|rule| judging(rule, &mut shadows)).collect();
         let mut makers = Makers { judging: &judging, customs, made: Vec::new() };
-        let (program, entries) = compile_program(&rules);
+        let least = judging.iter().map(Judging::least).min().unwrap_or(Confidence::Likely).min(Confidence::Likely);
+        let (program, entries) = compile_program(&rules, Privacy { least, customs });
 
         let mut body = Gathered::default();
         let mut selected = Gathered::default();
@@ -71,7 +73,7 @@ impl Plan {
             query: makers.head(query),
             path: makers.head(path),
             headers: makers.head(headers),
-            least: judging.iter().map(Judging::least).min().unwrap_or(Confidence::Likely).min(Confidence::Likely),
+            least,
             judging,
             facts,
             customs: customs.clone(),
@@ -129,12 +131,18 @@ fn judging(rule: &Rule, shadows: &mut Vec<Arc<str>>) -> Judging {
     Judging { look, deed, action, plain, group, parses }
 }
 
-fn compile_program(rules: &[Rule]) -> (Program, Vec<PlanEntry>) {
+fn compile_program(rules: &[Rule], privacy: Privacy<'_>) -> (Program, Vec<PlanEntry>) {
     let mut program = Vec::new();
     let mut entries = Vec::new();
     let mut add = |rule, purpose, selectors: &[Selector], member| {
+        let place = match selectors {
+            // What such an entry hits is everything else.
+            _ if purpose == Purpose::KeepOnly => None,
+            [one] => Known::of(one, privacy),
+            _ => None,
+        };
         program.push(ProgramEntry { purpose, selectors: selectors.to_vec() });
-        entries.push(PlanEntry { rule, member });
+        entries.push(PlanEntry { rule, member, place });
     };
     for (n, rule) in (0_u16..).zip(rules) {
         match (&rule.target, &rule.action) {

@@ -1,5 +1,7 @@
 //! What was found, counted by rule, entity and place, in bounded room. It never holds a value.
 
+use smol_str::SmolStr;
+
 use super::place::{Privacy, Spot};
 use super::{Direction, Mode, Plan};
 use crate::pii::EntityId;
@@ -16,16 +18,18 @@ pub struct Finding {
     pub entity: Option<EntityId>,
     /// Where: a templated key path `$.users[*].email`, `query.name`, `form.name`, `header.name`, `path[n]`; `$` for
     /// text. Names in which something is recognised are shown as `[entity]`.
-    pub place: String,
+    // PERF: most places are so short that they need no room of their own.
+    pub place: SmolStr,
     /// How many values.
     pub count: u64,
+    /// Of the place.
+    hash: u64,
 }
 
 /// The findings of one message. Query, path, headers and body may share it.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
     list: Vec<Finding>,
-    hashes: Vec<u64>,
     last: usize,
     more: u64,
 }
@@ -47,15 +51,17 @@ impl Findings {
     }
 
     /// Adds what another part of the same message had.
-    pub fn append(&mut self, other: Self) {
-        self.more += other.more;
-        for (finding, hash) in other.list.into_iter().zip(other.hashes) {
-            match self.position(finding.rule, finding.entity, hash) {
+    pub fn append(&mut self, mut other: Self) {
+        other.more += self.more;
+        if self.list.is_empty() {
+            *self = other;
+            return;
+        }
+        self.more = other.more;
+        for finding in other.list {
+            match self.position(finding.rule, finding.entity, finding.hash) {
                 Some(at) => self.count(at, finding.count),
-                None if self.list.len() < ROOM => {
-                    self.list.push(finding);
-                    self.hashes.push(hash);
-                }
+                None if self.list.len() < ROOM => self.list.push(finding),
                 None => self.more += finding.count,
             }
         }
@@ -63,10 +69,7 @@ impl Findings {
 
     /// Without what rules found that are not wanted.
     pub(super) fn without(mut self, unwanted: impl Fn(u16) -> bool) -> Self {
-        let wanted: Vec<bool> = self.list.iter().map(|finding| !unwanted(finding.rule)).collect();
-        let (mut of_list, mut of_hashes) = (wanted.iter(), wanted.iter());
-        self.list.retain(|_| of_list.next().copied().unwrap_or_default());
-        self.hashes.retain(|_| of_hashes.next().copied().unwrap_or_default());
+        self.list.retain(|finding| !unwanted(finding.rule));
         self
     }
 
@@ -82,8 +85,7 @@ impl Findings {
             return;
         }
         self.last = self.list.len();
-        self.list.push(Finding { rule, entity, place: spot.render(privacy), count: 1 });
-        self.hashes.push(hash);
+        self.list.push(Finding { rule, entity, place: spot.render(privacy), count: 1, hash });
     }
 
     fn count(&mut self, at: usize, by: u64) {
@@ -94,13 +96,11 @@ impl Findings {
 
     // PERF: in a long array the same place comes again and again: the last one is tried first.
     fn position(&self, rule: u16, entity: Option<EntityId>, hash: u64) -> Option<usize> {
-        let is_it = |at: usize| {
-            self.hashes.get(at) == Some(&hash)
-                && self.list.get(at).is_some_and(|finding| finding.rule == rule && finding.entity == entity)
-        };
         // In an array of records the next place is the one that came next the last time.
-        let length = self.list.len();
-        (self.last..length).chain(0..self.last.min(length)).find(|at| is_it(*at))
+        let (before, behind) = self.list.split_at(self.last.min(self.list.len()));
+        let find =
+            |list: &[Finding]| list.iter().position(|it| it.hash == hash && it.rule == rule && it.entity == entity);
+        find(behind).map(|at| before.len() + at).or_else(|| find(before))
     }
 }
 

@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, Hash, Hasher};
 use std::sync::LazyLock;
 
+use smol_str::{SmolStr, SmolStrBuilder};
+
+use crate::content::json::selector::Selector;
 use crate::content::json::{Path, Segment};
 use crate::pii::detector::{SHORTEST_TOKEN, named, names};
 use crate::pii::{Confidence, Context, Customs, Detector, EntitySet, Match};
@@ -64,13 +67,35 @@ pub(super) enum Place<'a> {
 #[derive(Debug)]
 pub(super) struct Spot<'a> {
     place: Place<'a>,
+    known: Option<&'a Known>,
     hash: Cell<Option<u64>>,
+}
+
+/// A place that is known before any message comes: its words, and their hash.
+#[derive(Debug)]
+pub(super) struct Known {
+    words: SmolStr,
+    hash: u64,
+}
+
+impl Known {
+    /// The place of what a selector selects, if it can be but one.
+    pub(super) fn of(selector: &Selector, privacy: Privacy<'_>) -> Option<Self> {
+        let path = selector.definite_path()?;
+        let spot = Spot::new(Place::Json(&path));
+        Some(Self { words: spot.render(privacy), hash: spot.hash() })
+    }
 }
 
 impl<'a> Spot<'a> {
     /// Nothing is computed yet.
     pub(super) fn new(place: Place<'a>) -> Self {
-        Self { place, hash: Cell::new(None) }
+        Self { place, known: None, hash: Cell::new(None) }
+    }
+
+    /// The same, if it may be known.
+    pub(super) fn or_known(place: Place<'a>, known: Option<&'a Known>) -> Self {
+        Self { place, known, hash: Cell::new(known.map(|known| known.hash)) }
     }
 
     /// The same for places that render alike (up to cut names), so that they are counted together.
@@ -95,8 +120,11 @@ impl<'a> Spot<'a> {
     }
 
     /// The words. `least`: the confidence from which a name counts as recognised.
-    pub(super) fn render(&self, privacy: Privacy<'_>) -> String {
-        let mut out = String::with_capacity(48);
+    pub(super) fn render(&self, privacy: Privacy<'_>) -> SmolStr {
+        if let Some(known) = self.known {
+            return known.words.clone();
+        }
+        let mut out = SmolStrBuilder::new();
         match self.place {
             Place::Json(path) => render_path(path, privacy, &mut out),
             Place::Missing(path, name) => {
@@ -120,14 +148,14 @@ impl<'a> Spot<'a> {
                 debug_assert!(infallible.is_ok());
             }
         }
-        out
+        out.finish()
     }
 }
 
 /// The place of a node, or of a member's key, in words that may be stored. `least`: the confidence from which a name counts as
 /// recognised.
 pub fn storable(path: &Path, privacy: Privacy<'_>) -> String {
-    Spot::new(Place::Json(path)).render(privacy)
+    Spot::new(Place::Json(path)).render(privacy).into()
 }
 
 fn hash_path(path: &Path, hasher: &mut impl Hasher) {
@@ -139,7 +167,7 @@ fn hash_path(path: &Path, hasher: &mut impl Hasher) {
     }
 }
 
-fn render_path(path: &Path, privacy: Privacy<'_>, out: &mut String) {
+fn render_path(path: &Path, privacy: Privacy<'_>, out: &mut SmolStrBuilder) {
     out.push('$');
     for (depth, segment) in path.segments().enumerate() {
         if out.len() > PLACE_SHOWN {
@@ -161,7 +189,7 @@ fn context_of(path: &Path, depth: usize, customs: &Customs) -> Context {
     })
 }
 
-fn push_member(name: &str, context: impl FnOnce() -> Context, privacy: Privacy<'_>, out: &mut String) {
+fn push_member(name: &str, context: impl FnOnce() -> Context, privacy: Privacy<'_>, out: &mut SmolStrBuilder) {
     // PERF: most names are short words, in which nothing is to be recognised and nothing to be escaped.
     if privacy.customs.list().is_empty()
         && (1..SHORTEST_TOKEN).contains(&name.len())
@@ -175,20 +203,20 @@ fn push_member(name: &str, context: impl FnOnce() -> Context, privacy: Privacy<'
     let plain = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
         && chars.all(|c| c.is_alphanumeric() || c == '_')
         && name.len() <= NAME_SHOWN;
-    let mut shown = String::new();
+    let mut shown = SmolStrBuilder::new();
     push_name(name, context(), privacy, &mut shown);
-    if plain || shown.starts_with('[') {
+    if plain || shown.as_str().starts_with('[') {
         out.push('.');
-        out.push_str(&shown);
+        out.push_str(shown.as_str());
     } else {
         out.push_str("['");
-        out.push_str(&shown);
+        out.push_str(shown.as_str());
         out.push_str("']");
     }
 }
 
 /// A name, or what it was recognised as; cut, and without control characters.
-fn push_name(name: &str, context: Context, privacy: Privacy<'_>, out: &mut String) {
+fn push_name(name: &str, context: Context, privacy: Privacy<'_>, out: &mut SmolStrBuilder) {
     if let Some(seen) = recognised(name, context, privacy) {
         out.push('[');
         out.push_str(privacy.customs.name(seen.entity));
@@ -222,8 +250,11 @@ fn recognised(name: &str, context: Context, privacy: Privacy<'_>) -> Option<Matc
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, Privacy, Spot};
-    use crate::content::json::Path;
+    use smol_str::SmolStr;
+
+    use super::{Known, Place, Privacy, Spot};
+    use crate::content::json::selector::Selector;
+    use crate::content::json::{Path, Segment};
     use crate::pii::{Confidence, Customs};
 
     fn path(steps: &[&str]) -> Path {
@@ -234,7 +265,7 @@ mod tests {
         path
     }
 
-    fn shown(place: Place<'_>) -> String {
+    fn shown(place: Place<'_>) -> SmolStr {
         Spot::new(place).render(Privacy { least: Confidence::Likely, customs: &Customs::default() })
     }
 
@@ -252,6 +283,28 @@ mod tests {
         check(Place::Form("q"), "form.q");
         check(Place::Header("x-id"), "header.x-id");
         check(Place::Segment(2), "path[2]");
+    }
+
+    #[test]
+    fn known_places_are_what_is_found_out_otherwise() {
+        let privacy = Privacy { least: Confidence::Likely, customs: &Customs::default() };
+        for text in ["$", "$.a", "$.users[3]['first name']", "$['a@example.com'].b", "$[0][1]"] {
+            let selector = Selector::parse(text).unwrap();
+            let path = selector.definite_path().unwrap();
+            let known = Known::of(&selector, privacy).unwrap();
+            let spot = Spot::new(Place::Json(&path));
+            assert_eq!((&known.words, known.hash), (&spot.render(privacy), spot.hash()), "{text}");
+            if let Some(Segment::Name(name)) = path.segments().next_back() {
+                let mut parent = path.clone();
+                parent.pop();
+                let missing = Spot::new(Place::Missing(&parent, name));
+                assert_eq!((known.words, known.hash), (missing.render(privacy), missing.hash()), "{text}");
+            }
+        }
+        for text in ["$..a", "$.*", "$[1:2]", "$['a','b']"] {
+            assert!(Known::of(&Selector::parse(text).unwrap(), privacy).is_none(), "{text}");
+        }
+        assert!(Known::of(&Selector::parse("$.a").unwrap().fold_case(), privacy).is_none());
     }
 
     #[test]

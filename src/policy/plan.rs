@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::case::{Judging, Lens};
 use super::name::NamePattern;
-use super::place::Privacy;
+use super::place::{Known, Place, Privacy, Spot};
 use super::{Direction, Failure, Mode, OnFailure, Rule, Target, Verdict, Within};
 use crate::actions::Action;
 use crate::content::json::selector::Program;
-use crate::content::json::{EntryId, Glance};
+use crate::content::json::{EntryId, Glance, Path};
 use crate::content::kind::Format;
 use crate::pii::{Confidence, Context, Customs, EntityId};
 
@@ -52,6 +52,8 @@ pub(super) struct PlanEntry {
     pub(super) rule: u16,
     /// For `set`: the member's name, and `"name":value`.
     pub(super) member: Option<(Box<str>, Box<[u8]>)>,
+    /// Where everything lies that it selects, if that is one place.
+    pub(super) place: Option<Known>,
 }
 
 /// How bodies are looked at.
@@ -214,6 +216,11 @@ impl Plan {
 
     pub(super) fn entry(&self, entry: EntryId) -> Option<&PlanEntry> {
         self.entries.get(usize::from(entry))
+    }
+
+    /// The place of a node that these entries select.
+    pub(super) fn spot<'a>(&'a self, path: &'a Path, hits: &[EntryId]) -> Spot<'a> {
+        Spot::or_known(Place::Json(path), hits.iter().find_map(|hit| self.entry(*hit)?.place.as_ref()))
     }
 
     /// The confidence from which a name in a place counts as recognised: what any rule acts on must not be shown.

@@ -46,36 +46,45 @@ pub(super) struct Marks {
     length: usize,
     stops: Bits,
     telling: Bits,
+    /// Whether `telling` is kept.
+    tells: bool,
+    /// Up to here, containers were tried to be skipped at one go, in vain.
+    pub(super) odd: usize,
 }
+
+/// So far from every text that no byte of it was read.
+const NOWHERE: usize = usize::MAX / 2;
 
 /// A bit for each byte, and some that stay empty, so that eight bytes of bits can be taken anywhere.
 type Bits = [u8; AHEAD / 8 + 8];
 
 impl Default for Marks {
     fn default() -> Self {
-        Self { base: 0, length: 0, stops: [0; AHEAD / 8 + 8], telling: [0; AHEAD / 8 + 8] }
+        let none = [0; AHEAD / 8 + 8];
+        Self { base: NOWHERE, length: 0, stops: none, telling: none, tells: true, odd: 0 }
     }
 }
 
 impl Marks {
-    /// Forgets what was read: the text is another.
-    pub(super) fn forget(&mut self) {
-        self.length = 0;
+    /// Forgets what was read: the text is another. `tells`: whether [`Self::tells`] is going to be asked.
+    pub(super) fn forget(&mut self, tells: bool) {
+        (self.base, self.length, self.tells, self.odd) = (NOWHERE, 0, tells, 0);
     }
 
-    /// Finds the next quote, backslash or control character of `text` from `at`; the text's end or beyond where there is none.
+    /// Finds the next quote, backslash or control character of `text` from `at`, which is not more than one byte behind its
+    /// end; the text's end or beyond where there is none.
+    // INVARIANT: behind a text that ends early, bits are empty as far as one look reaches.
     #[expect(clippy::inline_always, reason = "PERF: a call would cost more than it does")]
     #[inline(always)]
     pub(super) fn stop(&mut self, text: &[u8], at: usize) -> usize {
-        let mut offset = at.wrapping_sub(self.base);
-        if offset >= self.length {
-            self.read(text, at);
-            offset = 0;
+        let offset = at.wrapping_sub(self.base);
+        if offset < AHEAD {
+            let bits = ahead(&self.stops, offset);
+            if bits != 0 {
+                return at + bits.trailing_zeros() as usize;
+            }
         }
-        match ahead(&self.stops, offset) {
-            0 => self.farther(text, offset),
-            bits => at + bits.trailing_zeros() as usize,
-        }
+        self.farther(text, at)
     }
 
     /// Whether a byte between `from` and `to` tells something. What is far from `from`, or was not read, does.
@@ -90,34 +99,51 @@ impl Marks {
     }
 
     #[cold]
-    fn farther(&self, text: &[u8], offset: usize) -> usize {
-        let mut offset = offset / 8 * 8;
+    #[inline(never)]
+    fn farther(&mut self, text: &[u8], at: usize) -> usize {
+        let mut offset = at.wrapping_sub(self.base);
+        if offset >= self.length {
+            self.read(text, at);
+            offset = 0;
+        }
+        offset = offset / 8 * 8;
+        let mut from = at - self.base;
         while offset < self.length {
-            offset += REACH / 8 * 8;
-            let found = offset + ahead(&self.stops, offset).trailing_zeros() as usize;
-            if found < self.length.min(offset + 64) {
-                return self.base + found;
+            let bits = ahead(&self.stops, offset) & (u64::MAX << (from - offset));
+            if bits != 0 {
+                return self.base + offset + bits.trailing_zeros() as usize;
             }
+            offset += 64;
+            from = offset;
         }
         special(text, self.base + self.length, false)
     }
 
-    #[inline(never)]
     fn read(&mut self, text: &[u8], at: usize) {
         let rest = text.get(at..).unwrap_or_default();
         let rest = rest.get(..AHEAD).unwrap_or(rest);
         (self.base, self.length) = (at, rest.len());
-        let (lanes, rest) = rest.as_chunks::<LANE>();
-        // Blanks behind the end: what was read before must not show through.
-        let mut last = [[b' '; LANE]; 5];
-        last.as_flattened_mut().iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-        let marks = self.stops.as_chunks_mut().0.iter_mut().zip(self.telling.as_chunks_mut().0);
-        for ((stops, telling), lane) in marks.zip(lanes.iter().chain(&last)) {
-            let lane = lane::load(*lane);
-            *stops = (lane::stops(lane) as u16).to_le_bytes();
-            *telling = (lane::telling(lane) as u16).to_le_bytes();
+        mark(&mut self.stops, rest, lane::stops);
+        if self.tells {
+            mark(&mut self.telling, rest, lane::telling);
         }
     }
+}
+
+/// Sets the bits of some text, and none behind it.
+#[inline]
+fn mark(bits: &mut Bits, text: &[u8], is: impl Fn(lane::Lane) -> u32) {
+    let (lanes, rest) = text.as_chunks::<LANE>();
+    let (bits, _) = bits.as_chunks_mut();
+    let (whole, behind) = bits.split_at_mut(lanes.len().min(bits.len()));
+    for (bits, lane) in whole.iter_mut().zip(lanes) {
+        *bits = (is(lane::load(*lane)) as u16).to_le_bytes();
+    }
+    let mut last = [b' '; LANE];
+    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    let last = (is(lane::load(last)) as u16).to_le_bytes();
+    // What was read before must not show through.
+    behind.iter_mut().zip([last, [0; 2], [0; 2], [0; 2], [0; 2], [0; 2]]).for_each(|(to, from)| *to = from);
 }
 
 /// At least [`REACH`] bits from an offset on.
@@ -131,6 +157,7 @@ fn ahead(bits: &Bits, offset: usize) -> u64 {
 /// Sixteen bytes at once; a bit of an answer for each.
 mod lane {
     use wide::u8x16;
+    pub(super) use wide::u8x16 as Lane;
 
     #[inline]
     pub(super) fn load(bytes: [u8; super::LANE]) -> u8x16 {
@@ -199,7 +226,7 @@ mod tests {
         for length in [0, 1, 63, 64, 65, 500, 2047, 2048, 2049, 5000] {
             let text: Vec<u8> = (0..length).map(|n| if n % 97 == 5 { b'"' } else { b'a' + (n % 26) as u8 }).collect();
             let telling: Vec<u8> = text.iter().enumerate().map(|(n, b)| if n % 89 == 3 { b'7' } else { *b }).collect();
-            marks.forget();
+            marks.forget(true);
             for at in (0..length).chain((0..length).rev().step_by(101)) {
                 let expected = telling[at..].iter().position(|byte| is_stop(*byte)).map_or(length, |n| at + n);
                 assert_eq!(marks.stop(&telling, at), expected, "{at} of {length}");

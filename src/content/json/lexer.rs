@@ -57,32 +57,43 @@ pub(super) fn is_number(bytes: &[u8]) -> bool {
 /// Where the number at `at` ends, and whether it has an exponent. `None`: it is anything else, or could go on beyond the bytes.
 #[inline]
 pub(super) fn whole_number(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
-    let rest = bytes.get(at..)?;
-    let digits = rest.strip_prefix(b"-").unwrap_or(rest);
-    let mut rest = match digits.split_first()? {
-        (b'0', rest) => rest,
-        (b'1'..=b'9', rest) => after_digits(rest),
+    let first = at + usize::from(*bytes.get(at)? == b'-');
+    let mut end = match bytes.get(first)? {
+        b'0' => first + 1,
+        b'1'..=b'9' => digits_end(bytes, first + 1),
         _ => return None,
     };
-    if let Some(fraction) = rest.strip_prefix(b".") {
-        rest = some_digits(fraction)?;
+    if *bytes.get(end)? == b'.' {
+        end = some_digits_end(bytes, end + 1)?;
     }
-    let has_exponent = matches!(rest.first(), Some(b'e' | b'E'));
+    let has_exponent = matches!(bytes.get(end)?, b'e' | b'E');
     if has_exponent {
-        let exponent = rest.get(1..)?;
-        let digits = exponent.strip_prefix(b"+").or_else(|| exponent.strip_prefix(b"-")).unwrap_or(exponent);
-        rest = some_digits(digits)?;
+        end = some_digits_end(bytes, end + 1 + usize::from(matches!(bytes.get(end + 1)?, b'+' | b'-')))?;
     }
-    (!is_numeric(*rest.first()?)).then_some((bytes.len() - rest.len(), has_exponent))
+    (!is_numeric(*bytes.get(end)?)).then_some((end, has_exponent))
+}
+
+#[inline]
+fn digits_end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = bytes.get(at)
+        && byte.is_ascii_digit()
+    {
+        at += 1;
+    }
+    at
+}
+
+#[inline]
+fn some_digits_end(bytes: &[u8], at: usize) -> Option<usize> {
+    Some(digits_end(bytes, at)).filter(|end| *end > at)
 }
 
 fn after_digits(bytes: &[u8]) -> &[u8] {
-    let n = bytes.iter().position(|b| !b.is_ascii_digit()).unwrap_or(bytes.len());
-    bytes.get(n..).unwrap_or_default()
+    bytes.get(digits_end(bytes, 0)..).unwrap_or_default()
 }
 
 fn some_digits(bytes: &[u8]) -> Option<&[u8]> {
-    bytes.first().filter(|b| b.is_ascii_digit()).map(|_| after_digits(bytes))
+    bytes.get(some_digits_end(bytes, 0)?..)
 }
 
 /// The literal that begins with this byte.

@@ -31,14 +31,14 @@ const STAMPS: u64 = 1 << 40;
 
 impl Default for Path {
     fn default() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        // PERF: room for most bodies at once; growing step by step costs more than all the copying.
-        Self {
-            names: String::with_capacity(64),
-            steps: Vec::with_capacity(8),
-            next: NEXT.fetch_add(STAMPS, Ordering::Relaxed),
-        }
+        Self { names: String::new(), steps: Vec::new(), next: fresh_stamps() }
     }
+}
+
+/// The first of [`STAMPS`] that no path has.
+fn fresh_stamps() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(STAMPS, Ordering::Relaxed)
 }
 
 /// One step of a [`Path`], as it is read.
@@ -51,6 +51,15 @@ pub enum Segment<'a> {
 }
 
 impl Path {
+    /// Becomes another path, that of the root, with room for about `kept` bytes.
+    pub(super) fn clear(&mut self, kept: usize) {
+        self.names.clear();
+        self.steps.clear();
+        self.names.shrink_to(kept);
+        self.steps.shrink_to(kept / size_of::<Step>());
+        self.next = fresh_stamps();
+    }
+
     /// The steps from the root to the node.
     pub fn segments(&self) -> impl DoubleEndedIterator<Item = Segment<'_>> {
         (0..self.steps.len()).map(|i| self.segment(i))

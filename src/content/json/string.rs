@@ -186,12 +186,11 @@ pub(super) fn as_text(raw: &[u8]) -> &str {
 pub(super) fn escape_into(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     let mut from = 0;
-    for (i, &byte) in bytes.iter().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        out.extend_from_slice(bytes.get(from..i).unwrap_or_default());
-        from = i + 1;
+    loop {
+        let at = block::special(bytes, from, false);
+        out.extend_from_slice(bytes.get(from..at).unwrap_or_default());
+        let Some(&byte) = bytes.get(at) else { return };
+        from = at + 1;
         let short = match byte {
             b'"' | b'\\' => byte,
             b'\n' => b'n',
@@ -205,7 +204,6 @@ pub(super) fn escape_into(text: &str, out: &mut Vec<u8>) {
         };
         out.extend_from_slice(&[b'\\', short]);
     }
-    out.extend_from_slice(bytes.get(from..).unwrap_or_default());
 }
 
 /// Walks a scanned stretch of a string, from decoded offsets to raw ones.

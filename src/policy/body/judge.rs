@@ -118,21 +118,27 @@ impl BodyJudge {
     fn gather(&mut self, hits: &[EntryId], concern: impl Fn(Deed) -> bool, everywhere: bool) -> bool {
         let Self { plan, seen, frames, .. } = self;
         seen.clear();
-        let own = hits.iter().filter_map(|hit| plan.entry(*hit)).map(|entry| Seen { rule: entry.rule, own: true });
-        seen.extend(own.filter(|own| plan.judging(own.rule).is_some_and(|rule| concern(rule.deed))));
-        seen.extend(frames.reaching().iter().map(|rule| Seen { rule: *rule, own: false }));
-        let detects = seen.iter().filter_map(|seen| plan.judging(seen.rule)).any(|rule| rule.look != Look::Value);
+        let mut detects = false;
+        let mut look = |rule: u16, own: bool| {
+            let Some(judging) = plan.judging(rule).filter(|rule| !own || concern(rule.deed)) else { return };
+            detects |= judging.look != Look::Value;
+            seen.push(Seen { rule, own });
+        };
+        hits.iter().filter_map(|hit| plan.entry(*hit)).for_each(|entry| look(entry.rule, true));
+        frames.reaching().iter().for_each(|rule| look(*rule, false));
         // In a string those that look everywhere are among those that reach down.
         if everywhere && !self.nest.is_inside() {
             seen.extend_from_slice(&plan.body.everywhere.seen);
         }
-        seen.sort_unstable_by_key(|seen| (seen.rule, !seen.own));
-        seen.dedup_by_key(|seen| seen.rule);
+        if seen.len() > 1 {
+            seen.sort_unstable_by_key(|seen| (seen.rule, !seen.own));
+            seen.dedup_by_key(|seen| seen.rule);
+        }
         detects
     }
 
-    /// Judges what stands at a place by the rules in `seen`.
-    pub(super) fn decide(&mut self, by: By, subject: Subject<'_>, path: &Path) -> Outcome {
+    /// Judges what stands at a place that `hits` select by the rules in `seen`.
+    pub(super) fn decide(&mut self, by: By, subject: Subject<'_>, path: &Path, hits: &[EntryId]) -> Outcome {
         let Self { plan, bench, findings, frames, seen, long, contexts, .. } = self;
         // A key is judged in the context of its object.
         let depth = path.depth().saturating_sub(usize::from(matches!(subject, Subject::Key(_))));
@@ -145,7 +151,7 @@ impl BodyJudge {
             By::Gathered { selected: true } => (&plan.body.selected, seen),
             By::Long => (if long.1 { &plan.body.selected } else { &plan.body.everywhere }, &long.0),
         };
-        let spot = Spot::new(Place::Json(path));
+        let spot = plan.spot(path, hits);
         let case = Case { plan, lens, seen, subject, context, gone: frames.gone(), spot: &spot };
         let outcome = bench.judge(&case, findings);
         match outcome {
@@ -181,7 +187,8 @@ impl BodyJudge {
             if is_allowed || added.contains(&&**name) {
                 continue;
             }
-            findings.record(entry.rule, None, &Spot::new(Place::Missing(path, name)), plan.privacy());
+            let spot = Spot::or_known(Place::Missing(path, name), entry.place.as_ref());
+            findings.record(entry.rule, None, &spot, plan.privacy());
             if rule.is_enforced() {
                 if !edits.json.is_empty() {
                     edits.json.push(b',');
@@ -243,7 +250,7 @@ impl Judge for BodyJudge {
         } else {
             By::Gathered { selected: self.gather(node.hits, |deed| deed == Deed::Rename, true) }
         };
-        match self.decide(by, Subject::Key(key), node.path) {
+        match self.decide(by, Subject::Key(key), node.path, node.hits) {
             Outcome::Stop(_) => return KeyEdit::Stop,
             Outcome::Keep if self.plan.may_look_edited(key) => return KeyEdit::Reserve,
             Outcome::Keep => return KeyEdit::Keep,
@@ -272,7 +279,7 @@ impl Judge for BodyJudge {
             Scalar::Bool(_) => Subject::Bool,
             Scalar::Null => Subject::Null,
         };
-        match self.decide(by, subject, node.path) {
+        match self.decide(by, subject, node.path, node.hits) {
             Outcome::Keep => Edit::Keep,
             Outcome::Stop(_) => Edit::Stop,
             Outcome::Whole { rule, entity } => write::whole(&self.plan, rule, entity, value, edits),
@@ -294,7 +301,7 @@ impl Judge for BodyJudge {
         }
         self.gather(node.hits, |_| true, false);
         let Self { plan, findings, seen, .. } = self;
-        let spot = Spot::new(Place::Json(node.path));
+        let spot = plan.spot(node.path, node.hits);
         let mut record = |rule| findings.record(rule, None, &spot, plan.privacy());
         let (mut claims, mut whole, mut stop) = (0, None, None);
         // What stays in `seen` reaches down to the children.
@@ -364,7 +371,7 @@ impl Judge for BodyJudge {
     }
 
     fn window(&mut self, node: Node<'_>, text: &str, from: usize, last: bool, edits: &mut Edits) -> Option<usize> {
-        match self.decide(By::Long, Subject::Window { text, from, last }, node.path) {
+        match self.decide(By::Long, Subject::Window { text, from, last }, node.path, node.hits) {
             Outcome::Stop(_) => return None,
             // `long_answer` asked for the whole string where a rule may want to edit all of it.
             Outcome::Keep | Outcome::Whole { .. } => {}

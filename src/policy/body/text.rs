@@ -23,7 +23,7 @@ impl BodyJudge {
         }
         let is_all = from == 0 && last;
         let subject = if is_all { Subject::Text(text) } else { Subject::Window { text, from, last } };
-        match self.decide(By::Everywhere, subject, &Path::default()) {
+        match self.decide(By::Everywhere, subject, &Path::default(), &[]) {
             Outcome::Stop(_) => return None,
             Outcome::Keep => {}
             // Where this can come of it, the text is shown at once.

@@ -134,7 +134,7 @@ impl Engine {
             escaped: false,
             string_limit: limits.window,
             expect: Expect::Value,
-            stack: Vec::with_capacity(8),
+            stack: Vec::new(),
             names: Names::default(),
             cursor,
             child,
@@ -193,7 +193,7 @@ impl Engine {
         // bytes: that would be quadratic.
         let text = if fresh.saturating_mul(4) >= input.len() { string::valid_start(input) } else { "" };
         let mut run = Run { program, judge, input, text, last, out, show };
-        self.marks.forget();
+        self.marks.forget(matches!(show, Show::Promising(_)));
         let result = self.read(&mut run);
         if self.cut.is_some() || self.lead {
             self.copied = self.copied.max(self.pos);

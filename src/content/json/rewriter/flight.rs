@@ -1,12 +1,11 @@
-//! The loops that pass members and elements, and what they know of the container that they are in. They validate what they
-//! pass, look at bytes and tables, and touch nothing else.
+//! The loops that pass members and elements. They validate what they pass, look at bytes and tables, and touch nothing else.
 
 use crate::content::json::block::Marks;
-use crate::content::json::selector::{Cursor, Program, State, StateId};
-use crate::content::json::{Container, Glance, Judge, Limits, Scalar, Show, lexer, string};
+use crate::content::json::selector::Cursor;
+use crate::content::json::{Container, Judge, Scalar, lexer, string};
 
-use super::engine::{Expect, Run};
-use super::frame::Frame;
+use super::engine::Expect;
+use super::ground::{Ground, Scope};
 
 /// Where a member or element stands.
 #[derive(Debug, Clone, Copy)]
@@ -51,68 +50,6 @@ impl Next {
     }
 }
 
-/// What is the same for all members or elements of the innermost container.
-#[derive(Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, each asked by its own name")]
-pub(super) struct Scope<'a> {
-    pub(super) state: &'a State,
-    pub(super) is_object: bool,
-    /// Where members lead whose name no selector writes; where elements lead.
-    pub(super) child: &'a State,
-    pub(super) child_id: StateId,
-    pub(super) each_key: bool,
-    pub(super) each_value: bool,
-    /// All that is not passed leads to `child`.
-    pub(super) is_one: bool,
-}
-
-impl<'a> Scope<'a> {
-    #[inline]
-    pub(super) fn of(frame: &Frame, ground: &Ground<'a>) -> Option<Self> {
-        let state = Cursor::tabled(ground.program, frame.state)?;
-        let everything = ground.everything || frame.shown;
-        let is_object = frame.container == Container::Object;
-        let one = if is_object { Some(state.names.other) } else { Cursor::every_element(state) };
-        let child_id = one.unwrap_or(0);
-        let child = Cursor::tabled(ground.program, child_id)?;
-        let each_key = everything || frame.renamed || state.every_key || !child.keys.is_empty();
-        let each_value = everything || one.is_none() || !child.scalar.is_empty();
-        Some(Self { state, is_object, child, child_id, each_key, each_value, is_one: one.is_some() })
-    }
-}
-
-/// What it flies over.
-pub(super) struct Ground<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) program: &'a Program,
-    pub(super) glance: Glance,
-    pub(super) everything: bool,
-    /// [`Limits::token`] and [`Limits::window`].
-    pub(super) token: usize,
-    pub(super) window: usize,
-    /// The longest key and value that need no closer look.
-    pub(super) key: usize,
-    pub(super) string: usize,
-    pub(super) number: usize,
-}
-
-impl<'a> Ground<'a> {
-    pub(super) fn of<J: Judge>(run: &Run<'a, J>, limits: Limits, glance: Glance) -> Self {
-        let Limits { token, window, .. } = limits;
-        Self {
-            bytes: run.text.as_bytes(),
-            program: run.program,
-            glance,
-            everything: run.show == Show::Everything,
-            token,
-            window,
-            key: token.min(glance.length.saturating_sub(1)),
-            string: window.min(glance.length.saturating_sub(1)),
-            number: token.min(glance.number.saturating_sub(1)),
-        }
-    }
-}
-
 /// Where it stands.
 pub(super) struct Flight {
     /// Behind what was read.
@@ -147,7 +84,8 @@ impl Flight {
     }
 
     /// Passes members. Halts before one that is wanted, before the brace (whose place is the error), or before what is odd.
-    // PERF: nothing but locals, in a function of its own so that they stay in registers.
+    // PERF: nothing but locals, in a function of its own so that they stay in registers; `let … else` where `?` in a closure
+    // would make flags of what are two jumps.
     #[inline(never)]
     pub(super) fn members<const PROMISING: bool, J: Judge>(
         &mut self,
@@ -157,45 +95,59 @@ impl Flight {
         judge: &mut J,
     ) -> Result<Found, Option<usize>> {
         let bytes = ground.bytes;
-        let Self { mut at, mut space, mut next, .. } = *self;
-        let mut passed_by = 0;
+        let begun = self.at;
+        let mut at = begun;
+        let mut step = self.brace_or_step(bytes, ground.token)?;
         let result = loop {
-            // PERF: several bytes at one look, here and behind the key.
-            let step = match ahead(bytes, at) {
-                Some([b',', b'"']) if next == Next::Separator => Step { lead: at, start: at + 1 },
-                _ => {
-                    (self.at, self.space, self.next) = (at, space, next);
-                    match self.step(bytes, b'}', ground.token) {
-                        Ok((step, b'"')) => step,
-                        Ok(_) => break Err(None),
+            let quote = marks.stop(bytes, step.start + 1);
+            let Some(behind) = ahead(bytes, quote).map(u32::from_le_bytes) else { break Err(None) };
+            // Pretty-printed JSON has one space behind the colon.
+            let [_, _, one, two] = behind.to_le_bytes();
+            let (value, first) = if one == b' ' { (quote + 3, two) } else { (quote + 2, one) };
+            if behind as u16 != u16::from_le_bytes(*b"\":") || first <= b' ' || quote - step.start > ground.token {
+                break Err(None);
+            }
+            let length = quote - step.start - 1;
+            let key = scope.each_key
+                || PROMISING && (length > ground.key || marks.tells(step.start + 1, quote))
+                || scope.state.names.may_know(length)
+                    && Cursor::knows(ground.program, scope.state, name(bytes, step, quote))
+                || PROMISING && ground.glance.keys && judge.key_matters(string::as_text(name(bytes, step, quote)));
+            if key || scope.each_value {
+                break Ok(Found { step, quote, value, key });
+            }
+            let end = match passed::<PROMISING>(ground, marks, value, first) {
+                Some(end) => end,
+                None => match scope.skipped::<PROMISING>(ground, marks, value, first) {
+                    Some(end) => end,
+                    None => break Ok(Found { step, quote, value, key }),
+                },
+            };
+            at = end;
+            step = match ahead(bytes, end) {
+                Some(next) if next == *b",\"" => Step { lead: end, start: end + 1 },
+                Some(_) | None => {
+                    (self.at, self.space, self.next) = (end, end, Next::Separator);
+                    match self.brace_or_step(bytes, ground.token) {
+                        Ok(step) => step,
                         Err(end) => break Err(end),
                     }
                 }
             };
-            let quote = marks.stop(bytes, step.start + 1);
-            let Some([b'"', b':', one, two]) = ahead(bytes, quote) else { break Err(None) };
-            // Pretty-printed JSON has one space here.
-            let (value, first) = if one == b' ' { (quote + 3, two) } else { (quote + 2, one) };
-            if first <= b' ' || quote - step.start > ground.token {
-                break Err(None);
-            }
-            let name = bytes.get(step.start + 1..quote).unwrap_or_default();
-            let key = scope.each_key
-                || PROMISING && (name.len() > ground.key || marks.tells(step.start + 1, quote))
-                || Cursor::knows(ground.program, scope.state, name)
-                || PROMISING && ground.glance.keys && judge.key_matters(string::as_text(name));
-            if key || scope.each_value {
-                break Ok(Found { step, quote, value, key });
-            }
-            let Some(end) = passed::<PROMISING>(ground, marks, value, first) else {
-                break Ok(Found { step, quote, value, key });
-            };
-            passed_by += 1;
-            (at, space, next) = (end, end, Next::Separator);
         };
-        self.passed += passed_by;
-        (self.at, self.space, self.next) = (at, space, next);
+        if at != begun {
+            // How many they were, nobody asks of an object.
+            self.passed += 1;
+            (self.at, self.space, self.next) = (at, at, Next::Separator);
+        }
         result
+    }
+
+    fn brace_or_step(&self, bytes: &[u8], token: usize) -> Result<Step, Option<usize>> {
+        match self.step(bytes, b'}', token)? {
+            (step, b'"') => Ok(step),
+            _ => Err(None),
+        }
     }
 
     /// The same with elements.
@@ -212,7 +164,9 @@ impl Flight {
             if scope.each_value {
                 return Ok(found);
             }
-            let Some(end) = passed::<PROMISING>(ground, marks, step.start, first) else { return Ok(found) };
+            let passed = passed::<PROMISING>(ground, marks, step.start, first)
+                .or_else(|| scope.skipped::<PROMISING>(ground, marks, step.start, first));
+            let Some(end) = passed else { return Ok(found) };
             self.go_on(end);
         }
     }
@@ -242,11 +196,19 @@ impl Flight {
     }
 }
 
+/// The key that begins at a step.
+fn name(bytes: &[u8], step: Step, quote: usize) -> &[u8] {
+    bytes.get(step.start + 1..quote).unwrap_or_default()
+}
+
 /// So many bytes from `at` on, if there are as many.
 #[expect(clippy::inline_always, reason = "PERF: in the loop its parts are shared with what is around it")]
 #[inline(always)]
-fn ahead<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-    bytes.get(at..)?.first_chunk().copied()
+pub(super) fn ahead<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    match bytes.get(at..) {
+        Some(rest) => rest.first_chunk().copied(),
+        None => None,
+    }
 }
 
 /// A string or number as a judge sees it.
@@ -280,7 +242,12 @@ pub(super) fn said<'a>(text: &'a str, marks: &mut Marks, at: usize, ground: &Gro
 /// Where the scalar that begins at `at` ends, if a glance at it is enough.
 #[expect(clippy::inline_always, reason = "PERF: in the loop its parts are shared with what is around it")]
 #[inline(always)]
-fn passed<const PROMISING: bool>(ground: &Ground<'_>, marks: &mut Marks, at: usize, first: u8) -> Option<usize> {
+pub(super) fn passed<const PROMISING: bool>(
+    ground: &Ground<'_>,
+    marks: &mut Marks,
+    at: usize,
+    first: u8,
+) -> Option<usize> {
     let bytes = ground.bytes;
     match first {
         b'"' => {

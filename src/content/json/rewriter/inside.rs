@@ -33,14 +33,15 @@ pub fn rewrite_inside<J: Judge>(limits: Limits, judge: &mut J, path: &Path, text
         value: text.len(),
         ..limits
     };
-    let mut engine = Engine::new(&NO_SELECTORS, limits);
-    engine.path = path.clone();
+    let mut engine = Engine::at_hand(&NO_SELECTORS, limits);
+    engine.path.clone_from(path);
     engine.copies = Some(Vec::new());
     let mut out = Vec::new();
-    engine.run(&NO_SELECTORS, judge, text.as_bytes(), text.len(), true, &mut out)?;
+    let result = engine.run(&NO_SELECTORS, judge, text.as_bytes(), text.len(), true, &mut out);
     engine.settle(text.as_bytes(), &mut out);
     let copies = engine.copies.take().unwrap_or_default();
-    Ok(between(&copies, text.len(), &out))
+    engine.put_by();
+    result.map(|()| between(&copies, text.len(), &out))
 }
 
 /// What lies between stretches that were copied, each with where it was written.

@@ -6,7 +6,7 @@ use crate::content::json::{Fault, Judge, KeyEdit, Node, Show, string};
 use super::edit::Rename;
 use super::ends::Found;
 use super::engine::{Engine, Expect, Flow, Run};
-use super::frame::{Frame, Why};
+use super::frame::{Frame, Key, Why};
 
 const DUPLICATE: &str = "a selected key comes twice";
 const COLLISION: &str = "a new key collides with another";
@@ -58,7 +58,8 @@ impl Engine {
             self.names.came(frame.mark, slot);
             member.slot.is_none()
         });
-        if twice || (every || by_fold) && self.names.remember(frame.mark, Why::Selected, key) {
+        let name = Key { text: key, slot: member.slot };
+        if twice || (every || by_fold) && self.names.remember(frame.mark, Why::Selected, name) {
             return Err(self.malformed(token.0, DUPLICATE));
         }
         let state = self.cursor.state(run.program, member.state);
@@ -71,15 +72,16 @@ impl Engine {
             let node = Node { path: &self.path, hits: &state.keys, written };
             answer = run.judge.key(node, key, &mut self.edits);
         }
-        self.answered(answer, key, member.watched, token)
+        self.answered(run, answer, name, member.watched, token)
     }
 
     /// Does what the judge answered about a key.
     #[inline]
-    pub(super) fn answered(
+    fn answered<J>(
         &mut self,
+        run: &Run<'_, J>,
         answer: KeyEdit,
-        key: &str,
+        key: Key<'_>,
         watched: bool,
         token: (usize, usize),
     ) -> Result<(), Fault> {
@@ -92,7 +94,7 @@ impl Engine {
                     return Err(self.malformed(token.0, COLLISION));
                 }
             }
-            KeyEdit::Rename => self.rename(frame, key, watched, token)?,
+            KeyEdit::Rename => self.rename(run, frame, key, watched, token)?,
         }
         if watched || answer == KeyEdit::Reserve {
             self.note(frame, Why::Reserved, key, token.0)?;
@@ -101,27 +103,36 @@ impl Engine {
     }
 
     /// The key is to become [`Edits::text`](crate::content::json::Edits::text).
-    fn rename(&mut self, frame: Frame, key: &str, watched: bool, token: (usize, usize)) -> Result<(), Fault> {
-        let new = std::mem::take(&mut self.edits.text);
+    fn rename<J>(
+        &mut self,
+        run: &Run<'_, J>,
+        frame: Frame,
+        key: Key<'_>,
+        watched: bool,
+        token: (usize, usize),
+    ) -> Result<(), Fault> {
+        let text = std::mem::take(&mut self.edits.text);
+        let new = Key { text: &text, slot: Cursor::slot(run.program, frame.state, &text) };
         let names = &self.names;
         let collides = watched && names.knows(frame.mark, Why::Renamed, key)
-            || names.knows(frame.mark, Why::Reserved, &new)
-            || names.knows(frame.mark, Why::Renamed, &new);
+            || names.knows(frame.mark, Why::Reserved, new)
+            || names.knows(frame.mark, Why::Renamed, new);
         if collides {
             return Err(self.malformed(token.0, COLLISION));
         }
-        self.note(frame, Why::Renamed, &new, token.0)?;
+        self.note(frame, Why::Renamed, new, token.0)?;
         if let Some(frame) = self.stack.last_mut() {
             frame.renamed = true;
+            frame.unforeseen |= new.slot.is_none();
         }
-        if new != key {
+        if new.text != key.text {
             self.new_key.clear();
             self.new_key.push(b'"');
-            string::escape_into(&new, &mut self.new_key);
+            string::escape_into(new.text, &mut self.new_key);
             self.new_key.push(b'"');
             self.rename = Some(Rename { start: token.0, end: token.1 });
         }
-        self.edits.text = new;
+        self.edits.text = text;
         Ok(())
     }
 
@@ -130,15 +141,16 @@ impl Engine {
         let ensures = &self.cursor.state(run.program, frame.state).ensures;
         let mut missing = ensures.iter().filter(|(_, slot)| !self.names.has(frame.mark, *slot));
         let collides = missing.any(|(entry, _)| {
-            let name = Cursor::ensured_name(run.program, *entry);
-            self.names.knows(frame.mark, Why::Renamed, name)
+            let text = Cursor::ensured_name(run.program, *entry);
+            let slot = Cursor::slot(run.program, frame.state, text);
+            self.names.knows(frame.mark, Why::Renamed, Key { text, slot })
         });
         if collides { Err(self.malformed(self.pos, COLLISION)) } else { Ok(()) }
     }
 
-    fn note(&mut self, frame: Frame, why: Why, key: &str, at: usize) -> Result<(), Fault> {
+    fn note(&mut self, frame: Frame, why: Why, key: Key<'_>, at: usize) -> Result<(), Fault> {
         // SECURITY: a collision that goes unseen would let two members stand under one name, so here the bound is a fault.
-        if self.names.is_full() && !self.names.knows(frame.mark, why, key) {
+        if key.slot.is_none() && self.names.is_full() && !self.names.knows(frame.mark, why, key) {
             return Err(self.oversize(at, "keys that could collide"));
         }
         self.names.remember(frame.mark, why, key);

@@ -3,18 +3,21 @@
 //! [`Limits`], whatever the body.
 //!
 //! In reading order: [`engine`] (the loop over tokens), [`ends`] (where they end), [`member`] (keys, and what may not collide), [`edit`] (what is
-//! written, held and cut), [`long`] (strings beyond the window), [`straight`], [`pass`] and [`flight`] (the same, faster, where there are no surprises), [`frame`]
-//! (the stack), [`inside`] (documents in strings).
+//! written, held and cut), [`long`] (strings beyond the window), [`straight`], [`pass`], [`flight`], [`ground`] and [`skip`] (the same, faster, where there are no surprises), [`frame`]
+//! (the stack), [`spare`] (an engine is used again), [`inside`] (documents in strings).
 
 mod edit;
 mod ends;
 mod engine;
 mod flight;
 mod frame;
+mod ground;
 mod inside;
 mod long;
 mod member;
 mod pass;
+mod skip;
+mod spare;
 mod straight;
 #[cfg(test)]
 mod tests;
@@ -128,12 +131,13 @@ pub fn rewrite_whole<J: Judge>(
     judge: &mut J,
     body: &[u8],
 ) -> Result<Option<Vec<u8>>, Fault> {
-    let mut engine = Engine::new(program, limits);
+    let mut engine = Engine::at_hand(program, limits);
     let mut out = Vec::new();
-    engine.run(program, judge, body, body.len(), true, &mut out)?;
-    if !engine.changed() {
-        return Ok(None);
+    let result = engine.run(program, judge, body, body.len(), true, &mut out);
+    let changed = engine.changed();
+    if changed && result.is_ok() {
+        engine.settle(body, &mut out);
     }
-    engine.settle(body, &mut out);
-    Ok(Some(out))
+    engine.put_by();
+    result.map(|()| changed.then_some(out))
 }

@@ -6,8 +6,9 @@ use crate::content::json::selector::StateId;
 use crate::content::json::{Container, Edit, Glance, Judge, Node};
 
 use super::engine::{Engine, Run};
-use super::flight::{Flight, Found, Ground, Next, Said, Scope, Step, said};
+use super::flight::{Flight, Found, Next, Said, Step, said};
 use super::frame::Frame;
+use super::ground::{Ground, Scope};
 
 /// Before what it came to a halt.
 #[derive(Debug, Clone, Copy)]
@@ -51,8 +52,10 @@ impl Engine {
         let begun = self.pos;
         let Some(mut flight) = Flight::of(self.expect, begun, self.space) else { return Halt::Odd };
         let Self { stack, path, names, marks, edits, base, .. } = self;
-        let Some(frame) = stack.last().filter(|frame| !frame.swallow) else { return Halt::Odd };
-        let Some(mut scope) = Scope::of(frame, &ground) else { return Halt::Odd };
+        if stack.last().is_none_or(|frame| frame.swallow) {
+            return Halt::Odd;
+        }
+        let Some(mut scope) = Scope::of(stack, &ground) else { return Halt::Odd };
         let halt = loop {
             let found = if scope.is_object {
                 flight.members::<PROMISING, J>(&ground, marks, &scope, run.judge)
@@ -71,9 +74,11 @@ impl Engine {
                     names.close(frame.mark);
                     stack.pop();
                     flight = Flight::behind(at, Next::Separator);
-                    let Some(frame) = stack.last() else { break Halt::Odd };
+                    if stack.is_empty() {
+                        break Halt::Odd;
+                    }
                     path.pop();
-                    match Scope::of(frame, &ground) {
+                    match Scope::of(stack, &ground) {
                         Some(outer) => scope = outer,
                         None => break Halt::Odd,
                     }
@@ -99,10 +104,9 @@ impl Engine {
                 }
                 frame.index += flight.passed + 1;
                 frame.kept = true;
-                let frame = Frame::new(scope.child_id, container, names.open(slots));
-                stack.push(frame);
+                stack.push(Frame::new(scope.child_id, container, names.open(slots)));
                 flight = Flight::behind(value, Next::First);
-                match Scope::of(&frame, &ground) {
+                match Scope::of(stack, &ground) {
                     Some(inner) => scope = inner,
                     None => break Halt::Odd,
                 }

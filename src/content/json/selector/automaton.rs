@@ -31,7 +31,9 @@ pub(super) fn build(positions: &Positions, caps: Caps) -> Option<Vec<State>> {
     builder.state(positions.start().to_vec())?;
     let mut states: Vec<State> = Vec::new();
     while let Some(items) = builder.queue.get(states.len()).cloned() {
-        states.push(builder.fill(&items)?);
+        let mut state = builder.fill(&items)?;
+        state.is_barren = state.leads_nowhere(states.len() as u32);
+        states.push(state);
     }
     Some(states)
 }
@@ -91,7 +93,7 @@ impl Builder<'_> {
         let other = self.state(to)?;
         let folds = self.folds(items, &edges, folds)?;
         let table = Table::new(&edges, |name| self.positions.name(name));
-        Some(Names { edges: edges.into(), table, folds, other })
+        Some(Names { edges: edges.into(), table, folds, other, lengths: 0 }.with_lengths(self.positions))
     }
 
     fn folds(&mut self, items: &[Item], exact: &[Edge], mut edges: Vec<Edge>) -> Option<Folds> {

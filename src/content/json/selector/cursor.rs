@@ -44,7 +44,7 @@ impl Cursor {
     pub(in crate::content::json) fn state<'a>(&'a self, program: &'a Program, id: StateId) -> &'a State {
         let states = if program.states.is_empty() { &self.path } else { &program.states };
         // INVARIANT: ids come from this cursor, and the root's state is always there.
-        states.get(id as usize).unwrap_or(&NOWHERE)
+        states.get(id as usize).unwrap_or_else(|| &NOWHERE)
     }
 
     /// A state by table. `None` without tables.
@@ -84,6 +84,14 @@ impl Cursor {
             (member.selected, member.watched) = (edge.selected, edge.watched);
         }
         if names.folds.is_empty() { member } else { folded(program, names, name, member) }
+    }
+
+    /// What a name is known by in the members of a state, as [`Self::by_name`] would say.
+    pub(in crate::content::json) fn slot(program: &Program, state: StateId, name: &str) -> Option<u32> {
+        match program.states.get(state as usize) {
+            Some(state) => state.names.find(&program.positions, name.as_bytes()).map(|(slot, _)| slot),
+            None => program.positions.key(name).exact,
+        }
     }
 
     /// Goes down to an element.

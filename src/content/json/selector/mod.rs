@@ -13,6 +13,8 @@ mod tests;
 
 pub use program::Program;
 
+use super::Path;
+
 pub(super) use cursor::{Cursor, StateId};
 pub(super) use program::State;
 
@@ -101,6 +103,19 @@ impl Selector {
         self.steps
             .iter()
             .all(|step| !step.descend && matches!(step.choices.as_slice(), [Choice::Name(_) | Choice::Index(_)]))
+    }
+
+    /// The way to the one node that it can select, if it is definite and takes names as they are written.
+    pub fn definite_path(&self) -> Option<Path> {
+        let mut path = Path::default();
+        for step in &self.steps {
+            match step.choices.as_slice() {
+                [Choice::Name(name)] => path.push_name(name),
+                [Choice::Index(index)] => path.push_index(*index),
+                _ => return None,
+            }
+        }
+        Some(path).filter(|_| self.is_definite() && !self.folds_case)
     }
 
     /// Whether its last step can select members by name (so that `rename` makes sense): a name or a wildcard.

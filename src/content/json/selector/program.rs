@@ -54,11 +54,22 @@ pub(in crate::content::json) struct State {
     pub(in crate::content::json) keys: Box<[EntryId]>,
     pub(in crate::content::json) names: Names,
     pub(super) indexes: Indexes,
+    /// Whether nothing in it is of any interest, however deep.
+    pub(in crate::content::json) is_barren: bool,
     /// For the cursor without tables.
     pub(super) items: Vec<Item>,
 }
 
 impl State {
+    /// Whether no entry is about it, and whatever is in it leads back to it: to `own`.
+    pub(super) fn leads_nowhere(&self, own: u32) -> bool {
+        let Self { scalar, object, array, ensures, every_key, keys, names, indexes, .. } = self;
+        let hits = [scalar, object, array, keys];
+        let leads = names.edges.is_empty() && names.folds.is_empty() && names.other == own;
+        let leads_elements = indexes.single.is_empty() && indexes.slices.is_empty() && indexes.other == own;
+        hits.iter().all(|hits| hits.is_empty()) && ensures.is_empty() && !every_key && leads && leads_elements
+    }
+
     /// The entries that hit it if it is such a container, and how many of its members have a slot.
     #[inline]
     pub(in crate::content::json) fn as_container(&self, container: Container) -> (&[EntryId], usize) {
@@ -89,9 +100,33 @@ pub(in crate::content::json) struct Names {
     /// Where folded names lead that are written in no edge.
     pub(super) folds: Folds,
     pub(in crate::content::json) other: u32,
+    /// A bit for each length that a name has, the last one for all that are longer; all of them where names are folded.
+    pub(super) lengths: u64,
+}
+
+/// The bit of a length in [`Names::lengths`].
+#[inline]
+fn length_bit(length: usize) -> u64 {
+    1 << length.min(63)
 }
 
 impl Names {
+    /// Notes how long the names are, once they are all there.
+    pub(super) fn with_lengths(mut self, positions: &Positions) -> Self {
+        self.lengths = if self.folds.is_empty() {
+            self.edges.iter().fold(0, |all, edge| all | length_bit(positions.name(edge.name).len()))
+        } else {
+            u64::MAX
+        };
+        self
+    }
+
+    /// Whether a name of this length may be among them.
+    #[inline]
+    pub(in crate::content::json) fn may_know(&self, length: usize) -> bool {
+        self.lengths & length_bit(length) != 0
+    }
+
     /// The edge of a name, with its slot.
     #[inline]
     pub(super) fn find(&self, positions: &Positions, name: &[u8]) -> Option<(u32, &Edge)> {

@@ -7,6 +7,7 @@ mod faults;
 mod identity;
 mod long;
 mod oracle;
+mod skips;
 mod syntax;
 
 use std::sync::Arc;
