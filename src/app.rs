@@ -23,10 +23,11 @@ use crate::content::json;
 use crate::gateway::forwarded::Trusted;
 use crate::gateway::headers::Via;
 use crate::gateway::memory::Memory;
+use crate::gateway::remembered::LastHost;
 use crate::gateway::serve::{self, ConnectionLimits};
 use crate::gateway::tls::{CertificateFiles, ServerCertificate};
 use crate::gateway::upstream::Site;
-use crate::gateway::{self, Limits, Live, Worker};
+use crate::gateway::{Limits, Live, Worker};
 use crate::rules::store::Store;
 use crate::rules::watch::Watch;
 use crate::rules::{Problem, Ruleset, Source};
@@ -259,6 +260,7 @@ fn start_workers(
             via: via.clone(),
             trusted: Trusted::new(settings.trusted_addresses.clone()),
             everything: everything.clone(),
+            last_host: LastHost::default(),
             stopping: Arc::clone(stopping),
         });
         let (inlet, outlet) = serve::passage();
@@ -266,8 +268,7 @@ fn start_workers(
         let (limits, tls, stopped) = (limits.clone(), tls.cloned(), stopped.clone());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         threads.push(std::thread::Builder::new().name(format!("worker-{index}")).spawn(move || {
-            let stats = worker.stats.clone();
-            runtime.block_on(serve::serve(outlet, gateway::app(worker), limits, tls, stats, stopped));
+            runtime.block_on(serve::serve(outlet, worker, limits, tls, stopped));
         })?);
     }
     Ok((inlets, threads))

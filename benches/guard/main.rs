@@ -24,7 +24,8 @@ const TEXT: &str = "Customer asked us to call before delivery, order ord-1004 sh
 
 /// The plan of the comparison with peers, or its field rules alone.
 fn plan(detects: bool) -> Arc<Plan> {
-    let text: String = RULES.lines().filter(|line| detects || !line.contains("detect:")).flat_map(|line| [line, "\n"]).collect();
+    let text: String =
+        RULES.lines().filter(|line| detects || !line.contains("detect:")).flat_map(|line| [line, "\n"]).collect();
     let ruleset = rules::load(&Source::Files(vec![("work.yaml".to_owned(), text)])).unwrap();
     Arc::clone(&ruleset.routes.first().unwrap().response)
 }

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::line;
 use super::record::{FindingRecord, Record, Uninspected};
 
 /// The smallest reservation in which any record fits: the fixed fields at their caps are less than 3 KiB.
@@ -32,8 +33,7 @@ pub fn write(record: &Record<'_>, most: usize, out: &mut Vec<u8>) {
 
 fn print(record: &Record<'_>, out: &mut Vec<u8>) {
     out.clear();
-    // INVARIANT: texts and numbers into a `Vec`: neither serde nor the writer can fail.
-    serde_json::to_writer(out, record).ok();
+    line::print(record, out);
 }
 
 fn write_trimmed(record: &Record<'_>, most: usize, out: &mut Vec<u8>) {
@@ -45,15 +45,18 @@ fn write_trimmed(record: &Record<'_>, most: usize, out: &mut Vec<u8>) {
     print(&short, out);
     // The empty lists are not written; their keys and brackets are.
     let mut room = most.saturating_sub(out.len() + br#","findings":[],"uninspected":[]"#.len());
-    let mut fits = |text: Result<Vec<u8>, serde_json::Error>| {
-        let needed = text.map_or(usize::MAX, |text| text.len() + 1);
+    let mut text = Vec::new();
+    let mut fits = |print: &dyn Fn(&mut Vec<u8>)| {
+        text.clear();
+        print(&mut text);
+        let needed = text.len() + 1;
         let has_room = needed <= room;
         room = if has_room { room - needed } else { 0 };
         has_room
     };
-    short.uninspected = uninspected.into_iter().take_while(|one| fits(serde_json::to_vec(one))).collect();
     let all = findings.len();
-    short.findings = findings.into_iter().take_while(|one| fits(serde_json::to_vec(one))).collect();
+    short.uninspected = uninspected.into_iter().take_while(|one| fits(&|out| line::not_inspected(one, out))).collect();
+    short.findings = findings.into_iter().take_while(|one| fits(&|out| line::finding(one, out))).collect();
     short.findings_more = record.findings_more.saturating_add((all - short.findings.len()) as u64);
     print(&short, out);
 }

@@ -15,6 +15,7 @@ mod fit;
 mod health;
 mod journal;
 mod lane;
+mod line;
 mod log;
 mod open;
 pub mod recent;

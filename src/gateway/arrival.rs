@@ -8,13 +8,14 @@ use http::header::{COOKIE, HOST};
 use http::uri::Scheme;
 use http::{HeaderValue, Request, Uri, Version};
 
+use super::forwarded::Peer;
 use super::tunnel::Handover;
 
 /// What a connection says of a request.
 #[derive(Debug, Clone)]
 pub struct Arrival {
     /// The other end of the connection.
-    pub peer: SocketAddr,
+    pub peer: Peer,
     /// Whether it came over TLS.
     pub secure: bool,
     /// What is wrong with its target, in words for the client.
@@ -26,11 +27,11 @@ pub struct Arrival {
 impl Arrival {
     /// A connection that begins.
     pub fn new(peer: SocketAddr, secure: bool) -> Self {
-        Self { peer, secure, fault: None, handover: Handover::default() }
+        Self { peer: Peer::new(peer.ip()), secure, fault: None, handover: Handover::default() }
     }
 
-    /// Stands with the request from now on, which is brought into origin form.
-    pub fn attach<B>(&self, mut request: Request<B>) -> Request<B> {
+    /// What is to be said of this request, which is brought into origin form.
+    pub fn receive<B>(&self, mut request: Request<B>) -> (Self, Request<B>) {
         let mut arrival = self.clone();
         if arrival.secure {
             arrival.fault = to_origin_form(&mut request).err();
@@ -38,8 +39,7 @@ impl Arrival {
         if request.version() == Version::HTTP_2 {
             join_cookies(&mut request);
         }
-        request.extensions_mut().insert(arrival);
-        request
+        (arrival, request)
     }
 }
 
@@ -85,23 +85,23 @@ fn join_cookies<B>(request: &mut Request<B>) {
 mod tests {
     use super::*;
 
-    fn attach(version: Version, secure: bool, uri: &str, fields: &[(&str, &str)]) -> Request<()> {
+    fn receive(version: Version, secure: bool, uri: &str, fields: &[(&str, &str)]) -> (Arrival, Request<()>) {
         let mut request = Request::builder().version(version).uri(uri);
         for (name, value) in fields {
             request = request.header(*name, *value);
         }
-        Arrival::new("127.0.0.1:1".parse().unwrap(), secure).attach(request.body(()).unwrap())
+        Arrival::new("127.0.0.1:1".parse().unwrap(), secure).receive(request.body(()).unwrap())
     }
 
-    fn read(request: &Request<()>) -> Result<(String, Vec<&str>), &'static str> {
+    fn read((arrival, request): &(Arrival, Request<()>)) -> Result<(String, Vec<&str>), &'static str> {
         let hosts = request.headers().get_all(HOST).iter().map(|host| host.to_str().unwrap()).collect();
-        let fault = request.extensions().get::<Arrival>().unwrap().fault;
-        fault.map_or_else(|| Ok((request.uri().to_string(), hosts)), Err)
+        arrival.fault.map_or_else(|| Ok((request.uri().to_string(), hosts)), Err)
     }
 
     #[test]
     fn an_authority_becomes_the_host() {
-        let h2 = |uri, fields: &[_]| read(&attach(Version::HTTP_2, true, uri, fields)).map(|(u, h)| (u, h.join(" | ")));
+        let h2 =
+            |uri, fields: &[_]| read(&receive(Version::HTTP_2, true, uri, fields)).map(|(u, h)| (u, h.join(" | ")));
         let (path, host) = ("/a?q".to_owned(), "t.example".to_owned());
         assert_eq!(h2("https://t.example/a?q", &[]), Ok((path.clone(), host.clone())));
         assert_eq!(h2("https://T.example/a?q", &[("host", "t.example")]), Ok((path.clone(), host.clone())));
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn an_absolute_form_must_fit_its_connection() {
-        let h1 = |secure, uri, fields: &[_]| read(&attach(Version::HTTP_11, secure, uri, fields)).map(|(uri, _)| uri);
+        let h1 = |secure, uri, fields: &[_]| read(&receive(Version::HTTP_11, secure, uri, fields)).map(|(uri, _)| uri);
         assert_eq!(h1(true, "https://t.example/a", &[("host", "t.example")]), Ok("/a".into()));
         assert!(h1(true, "http://t.example/a", &[("host", "t.example")]).is_err());
         assert!(h1(true, "https://other.example/a", &[("host", "t.example")]).is_err());
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn crumbs_become_one_cookie() {
-        let request = attach(Version::HTTP_2, true, "/", &[("cookie", "a=1"), ("cookie", "b=2")]);
+        let (_, request) = receive(Version::HTTP_2, true, "/", &[("cookie", "a=1"), ("cookie", "b=2")]);
         let cookies: Vec<_> = request.headers().get_all(COOKIE).iter().collect();
         assert_eq!(cookies, ["a=1; b=2"]);
     }

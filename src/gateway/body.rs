@@ -199,7 +199,8 @@ pub struct Flow<B> {
     /// Judged already, and not handed out yet.
     ahead: Option<Bytes>,
     inner: Decoded<B>,
-    filter: Option<BodyFilter>,
+    // PERF: a body that is not judged is moved about without the room that a filter takes.
+    filter: Option<Box<BodyFilter>>,
     /// For what the filter holds.
     held: Option<Held>,
     /// Whether the filter only looks, and what goes on is what came, with its codings.
@@ -228,7 +229,7 @@ where
             start: (!start.is_empty()).then_some(start),
             ahead: None,
             inner,
-            filter,
+            filter: filter.map(Box::new),
             held: None,
             watches: false,
             length: 0,
@@ -295,7 +296,7 @@ where
 
     /// Whether it is a row of lines or events, which may go on for ever.
     pub fn is_endless(&self) -> bool {
-        self.filter.as_ref().is_some_and(BodyFilter::is_endless)
+        self.filter.as_ref().is_some_and(|filter| filter.is_endless())
     }
 
     /// Exact only where nothing is edited.

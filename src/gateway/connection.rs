@@ -5,10 +5,10 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -20,13 +20,13 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
-use tower::Service;
 
 use super::arrival::Arrival;
-use super::serve::{ConnectionLimits, told_to_stop};
+use super::serve::{ConnectionLimits, told_to_stop, unless_told_to_stop};
 use super::socket::Socket;
 use super::streams::{StreamBody, Streams};
 use super::wire::Strict;
+use super::{Worker, answer};
 use crate::stats::{Refusal, WorkerStats};
 
 /// What one stream of HTTP/2 may hold unread, and all of a connection together: the most memory that a client can fill by
@@ -42,6 +42,8 @@ const GIVEN_UP: u64 = 100;
 const UNSEEN_RESETS: usize = 20;
 /// Errors of a client that cost it a stream each, before they cost it the connection.
 const STREAM_ERRORS: usize = 100;
+/// Fields of a head that the parser of HTTP/1.1 takes if it is told nothing.
+const FIELDS: usize = 100;
 /// A client that does not answer a ping is gone.
 const PING: Duration = Duration::from_secs(20);
 /// How long an HTTP/2 client may take to close after it was told that we do.
@@ -62,11 +64,14 @@ impl Manners {
         http1
             .timer(TokioTimer::new())
             .header_read_timeout(limits.header_timeout)
-            .max_headers(limits.headers)
             .max_header_size(limits.header_bytes)
             // A client may say that it sends no more and wait for its answer (RFC 9112 section 9.6). One that has gone away
             // looks the same until something is written to it, so the upstream is asked in vain now and then.
             .half_close(true);
+        // PERF: told its own number, the parser makes room for each request anew and fills it first.
+        if limits.headers != FIELDS {
+            http1.max_headers(limits.headers);
+        }
         Self { limits, http1, tls }
     }
 
@@ -75,12 +80,11 @@ impl Manners {
         &self,
         stream: TcpStream,
         peer: SocketAddr,
-        app: Router,
-        stats: &WorkerStats,
+        worker: Arc<Worker>,
         mut stop: watch::Receiver<bool>,
     ) {
         let socket = Socket::new(stream, self.limits.write_timeout);
-        let Some(tls) = &self.tls else { return self.http1(socket, Arrival::new(peer, false), app, stats, stop).await };
+        let Some(tls) = &self.tls else { return self.http1(socket, Arrival::new(peer, false), worker, stop).await };
         let written = socket.written();
         let handshake = timeout(self.limits.handshake_timeout, tls.accept(socket));
         let secured = tokio::select! {
@@ -92,42 +96,35 @@ impl Manners {
             Ok(Ok(stream)) => stream,
             Ok(Err(error)) => {
                 tracing::debug!(%error, "a handshake failed");
-                return stats.refused(Refusal::TlsHandshake);
+                return worker.stats.refused(Refusal::TlsHandshake);
             }
-            Err(_) => return stats.refused(Refusal::TlsTimeout),
+            Err(_) => return worker.stats.refused(Refusal::TlsTimeout),
         };
         let arrival = Arrival::new(peer, true);
         if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
-            self.http2(stream, &written, arrival, app, stats, stop).await;
+            self.http2(stream, &written, arrival, worker, stop).await;
         } else {
-            self.http1(stream, arrival, app, stats, stop).await;
+            self.http1(stream, arrival, worker, stop).await;
         }
     }
 
-    async fn http1<S>(
-        &self,
-        stream: S,
-        arrival: Arrival,
-        app: Router,
-        stats: &WorkerStats,
-        mut stop: watch::Receiver<bool>,
-    ) where
+    async fn http1<S>(&self, stream: S, arrival: Arrival, worker: Arc<Worker>, mut stop: watch::Receiver<bool>)
+    where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let handover = arrival.handover.clone();
-        let service =
-            service_fn(move |request: Request<Incoming>| app.clone().call(arrival.attach(request).map(Body::new)));
+        let stats = worker.stats.clone();
+        let service = service_fn(move |request: Request<Incoming>| answer(&worker, &arrival, request.map(Body::new)));
         let served = self.http1.serve_connection(TokioIo::new(Strict::new(stream)), service).with_upgrades();
         tokio::pin!(served);
-        let result = tokio::select! {
-            result = served.as_mut() => result,
-            () = told_to_stop(&mut stop) => {
-                served.as_mut().graceful_shutdown();
-                served.await
-            }
+        let result = if let Some(result) = unless_told_to_stop(served.as_mut(), &mut stop).await {
+            result
+        } else {
+            served.as_mut().graceful_shutdown();
+            served.await
         };
         if let Err(error) = result {
-            note(&error, stats);
+            note(&error, &stats);
         }
         if let Some(tunnel) = handover.take() {
             tunnel.run(stop).await;
@@ -139,24 +136,23 @@ impl Manners {
         stream: S,
         written: &AtomicU64,
         arrival: Arrival,
-        app: Router,
-        stats: &WorkerStats,
+        worker: Arc<Worker>,
         mut stop: watch::Receiver<bool>,
     ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let streams = Streams::new(self.limits.write_timeout);
-        let (fields, for_service) = (self.limits.headers, stats.clone());
+        let (fields, stats) = (self.limits.headers, worker.stats.clone());
         let service = service_fn(move |request: Request<Incoming>| {
-            let (arrival, mut app, stats) = (arrival.clone(), app.clone(), for_service.clone());
+            let (arrival, worker) = (arrival.clone(), Arc::clone(&worker));
             async move {
                 // The parser of HTTP/1.1 counts fields; that of HTTP/2 only their bytes.
                 if request.headers().len() > fields {
-                    stats.refused(Refusal::HeadTooLarge);
-                    return Ok(too_many_fields());
+                    worker.stats.refused(Refusal::HeadTooLarge);
+                    return Ok::<_, Infallible>(too_many_fields());
                 }
-                let answer: Result<_, Infallible> = app.call(arrival.attach(request).map(Body::new)).await;
-                answer.map(|response| response.map(StreamBody::new))
+                let answered = answer(&worker, &arrival, request.map(Body::new)).await;
+                answered.map(|response| response.map(StreamBody::new))
             }
         });
         let served = self.http2_builder(streams.clone()).serve_connection(TokioIo::new(stream), service);
@@ -175,7 +171,7 @@ impl Manners {
             }
         };
         if let Err(error) = result {
-            note(&error, stats);
+            note(&error, &stats);
         }
     }
 

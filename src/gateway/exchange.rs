@@ -3,7 +3,6 @@
 //! INVARIANT: every exchange that begins is recorded once and counted once, however it ends: answered, refused, broken off,
 //! dropped by a client that went away or by a shutdown. The record is put down before the last byte of the answer leaves.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,17 +17,11 @@ use super::memory::Held;
 use super::target::Target;
 use super::upload::Upload;
 use super::upstream::{Attempts, Pool};
-use super::{Live, Worker};
+use super::{Live, Worker, remembered};
 use crate::audit::{FindingRecord, Phases, Record, Reservation, Uninspected};
-use crate::pii;
 use crate::policy::{Direction, Failure, Findings, OnFailure, Plan};
 use crate::rules::Route;
 use crate::stats::{InFlight, Sample};
-
-/// Longest texts of a record, in bytes.
-const METHOD_CAP: usize = 32;
-const HOST_CAP: usize = 255;
-const PATH_CAP: usize = 1024;
 
 /// An exchange under way.
 #[derive(Debug)]
@@ -43,8 +36,6 @@ pub struct Exchange {
     pub id_field: HeaderValue,
     /// Where it comes from.
     pub origin: Origin,
-    /// Whom it is from.
-    pub client: IpAddr,
     /// The method.
     pub method: Method,
     /// The client's version of HTTP.
@@ -53,7 +44,7 @@ pub struct Exchange {
     pub secure: bool,
     time: jiff::Timestamp,
     began: Instant,
-    host: String,
+    host: Option<Arc<str>>,
     path: String,
     route: Option<usize>,
     attempts: Attempts,
@@ -94,13 +85,12 @@ impl Exchange {
             id,
             id_field,
             origin,
-            client: origin.client,
             method,
             version,
             secure: arrival.secure,
             time: jiff::Timestamp::now(),
             began: Instant::now(),
-            host: String::new(),
+            host: None,
             path: String::new(),
             route: None,
             attempts: Attempts::default(),
@@ -133,12 +123,10 @@ impl Exchange {
 
     /// What was asked for, as far as it may be remembered. It may be anything: nobody has checked it yet.
     pub fn asked(&mut self, host: Option<&HeaderValue>, path: &str) {
-        // SECURITY: recognise first, cut then: half a card number is not recognised any more.
-        let everything = &self.worker.everything;
-        let host = host.map(|h| String::from_utf8_lossy(h.as_bytes())).unwrap_or_default();
-        let customs = &self.live.ruleset.customs;
-        self.host = capped(shy(&host, everything, customs), HOST_CAP);
-        self.path = capped(shy(path, everything, customs), PATH_CAP);
+        let (everything, ruleset) = (&self.worker.everything, &self.live.ruleset);
+        let last = &self.worker.last_host;
+        self.host = host.map(|host| last.remember(host, ruleset.generation, everything, &ruleset.customs));
+        self.path = remembered::path(path, everything, &ruleset.customs);
     }
 
     /// Finds the route and remembers it.
@@ -209,7 +197,13 @@ impl Exchange {
         if edited {
             self.verdict = "edit";
         }
-        self.found[direction as usize].append(findings);
+        let held = &mut self.found[direction as usize];
+        // PERF: as a rule all that is found in one direction is found at once.
+        if held.is_empty() && held.more() == 0 {
+            *held = findings;
+        } else {
+            held.append(findings);
+        }
     }
 
     /// What is held of its bodies stays so until it is over.
@@ -314,10 +308,10 @@ impl Exchange {
             id: self.id_field.to_str().unwrap_or_default().into(),
             time: format!("{:.6}", self.time).into(),
             generation: self.live.ruleset.generation,
-            client: self.client.to_string().into(),
-            method: plain_method(&self.method).into(),
-            protocol: protocol(self.version, self.secure).into(),
-            host: self.host.as_str().into(),
+            client: self.origin.client(),
+            method: remembered::plain_method(&self.method).into(),
+            protocol: remembered::protocol(self.version, self.secure).into(),
+            host: self.host.as_deref().unwrap_or_default().into(),
             path: self.path.as_str().into(),
             route: route.map_or("", |r| &r.name).into(),
             upstream: route.and_then(|r| self.live.pool(r)).map_or("", |p| &p.spec.name).into(),
@@ -401,56 +395,4 @@ impl Drop for Exchange {
         let outcome = if self.worker.is_stopping() { "cut_by_shutdown" } else { "client_aborted" };
         self.end(outcome, self.status, false);
     }
-}
-
-/// How the client spoke.
-const fn protocol(version: http::Version, secure: bool) -> &'static str {
-    match (version, secure) {
-        (http::Version::HTTP_2, _) => "https/2",
-        (http::Version::HTTP_10, true) => "https/1.0",
-        (http::Version::HTTP_10, false) => "http/1.0",
-        (_, true) => "https/1.1",
-        (_, false) => "http/1.1",
-    }
-}
-
-/// The front of a text that is at most `cap` bytes long.
-fn capped(mut text: String, cap: usize) -> String {
-    let end = (0..=cap.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    text.truncate(end);
-    text
-}
-
-/// A method as it may be remembered: any token is a method (RFC 9110 section 9), and so a token may be anything.
-fn plain_method(method: &Method) -> &str {
-    let name = method.as_str();
-    let is_plain = name.len() <= METHOD_CAP && name.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-');
-    if is_plain { name } else { "(other)" }
-}
-
-/// A path or host as it may be remembered: recognised values are replaced by their entity.
-fn shy(path: &str, everything: &pii::Detector, customs: &pii::Customs) -> String {
-    let plain = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
-    let mut found = Vec::new();
-    everything.find(&plain, pii::Context::default(), &mut found);
-    customs.find_all(&plain, &mut found);
-    found.retain(|m| m.confidence >= pii::Confidence::Likely);
-    if found.is_empty() {
-        return path.to_owned();
-    }
-    found.sort_unstable_by_key(|m| m.start);
-    let mut out = String::with_capacity(plain.len());
-    let mut at = 0;
-    for m in found {
-        if m.start >= at {
-            out.push_str(plain.get(at..m.start).unwrap_or_default());
-            out.push('[');
-            out.push_str(customs.name(m.entity));
-            out.push(']');
-        }
-        // Where two overlap, the union is left out.
-        at = at.max(m.end);
-    }
-    out.push_str(plain.get(at..).unwrap_or_default());
-    out
 }

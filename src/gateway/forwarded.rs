@@ -1,12 +1,15 @@
 //! Who speaks to us, and for whom. It believes what a request says about its way here only from the addresses that the
 //! operator trusts, none by default, and refuses to know anything else about them.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use ipnet::IpNet;
 
-const FOR: &str = "x-forwarded-for";
+const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// The networks whose word is taken.
 #[derive(Debug, Clone, Default)]
@@ -23,11 +26,29 @@ impl Trusted {
     }
 }
 
+/// Who is connected to us.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Peer {
+    address: IpAddr,
+    // PERF: written once for a connection, read twice for each request.
+    text: HeaderValue,
+}
+
+impl Peer {
+    /// At this address.
+    pub fn new(address: IpAddr) -> Self {
+        let address = address.to_canonical();
+        // INVARIANT: digits, letters, dots and colons.
+        let text = HeaderValue::try_from(address.to_string()).unwrap_or(HeaderValue::from_static("unknown"));
+        Self { address, text }
+    }
+}
+
 /// Where a request comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// Who is connected to us.
-    pub peer: IpAddr,
+    pub peer: Peer,
     /// Whom the request is from: the peer, or whom trusted peers name.
     pub client: IpAddr,
     /// Whether the peer's word is taken.
@@ -37,9 +58,9 @@ pub struct Origin {
 impl Origin {
     /// Reads `X-Forwarded-For` from the right: each trusted hop vouches for the one before it. SECURITY: the first that is
     /// not trusted is the client, whatever it claims further left; what is no address vouches for nothing.
-    pub fn of(peer: IpAddr, headers: &HeaderMap, trusted: &Trusted) -> Self {
-        let is_trusted = trusted.holds(peer);
-        let mut client = peer;
+    pub fn of(peer: Peer, headers: &HeaderMap, trusted: &Trusted) -> Self {
+        let is_trusted = trusted.holds(peer.address);
+        let mut client = peer.address;
         if is_trusted {
             let lines = headers.get_all(FOR).iter().rev();
             for hop in lines.flat_map(|line| line.as_bytes().rsplit(|b| *b == b',')).map(address) {
@@ -51,6 +72,14 @@ impl Origin {
             }
         }
         Self { peer, client, is_trusted }
+    }
+
+    /// Whom the request is from, as it is written.
+    pub fn client(&self) -> Cow<'_, str> {
+        match self.peer.text.to_str() {
+            Ok(peer) if self.client == self.peer.address => peer.into(),
+            Ok(_) | Err(_) => self.client.to_string().into(),
+        }
     }
 
     /// Writes the way here into the fields for the upstream: a trusted peer's account is continued, any other is replaced.
@@ -66,14 +95,18 @@ impl Origin {
             way.extend_from_slice(line.as_bytes());
             way.extend_from_slice(b", ");
         }
-        way.extend_from_slice(self.peer.to_string().as_bytes());
-        if let Ok(way) = HeaderValue::from_bytes(&way) {
-            headers.insert(HeaderName::from_static(FOR), way);
+        if way.is_empty() {
+            headers.insert(FOR, self.peer.text.clone());
+        } else {
+            way.extend_from_slice(self.peer.text.as_bytes());
+            if let Ok(way) = HeaderValue::try_from(way) {
+                headers.insert(FOR, way);
+            }
         }
         if let Ok(authority) = HeaderValue::from_str(authority) {
-            headers.entry(HeaderName::from_static("x-forwarded-host")).or_insert(authority);
+            headers.entry(HOST).or_insert(authority);
         }
-        headers.entry(HeaderName::from_static("x-forwarded-proto")).or_insert(HeaderValue::from_static(scheme));
+        headers.entry(PROTO).or_insert(HeaderValue::from_static(scheme));
     }
 }
 
@@ -103,7 +136,7 @@ mod tests {
         for line in lines {
             headers.append(FOR, line.parse().unwrap());
         }
-        Origin::of(peer.parse().unwrap(), &headers, &trusted()).client.to_string()
+        Origin::of(Peer::new(peer.parse().unwrap()), &headers, &trusted()).client().into_owned()
     }
 
     #[test]
@@ -125,14 +158,14 @@ mod tests {
         for (name, value) in fields {
             headers.append(*name, value.parse().unwrap());
         }
-        Origin::of(peer.parse().unwrap(), &headers, &trusted()).write(&mut headers, "api.example", "http");
+        Origin::of(Peer::new(peer.parse().unwrap()), &headers, &trusted()).write(&mut headers, "api.example", "http");
         headers
     }
 
     #[test]
     fn an_account_is_continued_or_replaced() {
         let fields = [
-            (FOR, "203.0.113.7"),
+            ("x-forwarded-for", "203.0.113.7"),
             ("x-forwarded-proto", "https"),
             ("x-forwarded-host", "shop.example"),
             ("x-forwarded-prefix", "/x"),

@@ -5,17 +5,21 @@ use http::{HeaderMap, HeaderValue, header};
 
 use crate::content::coding::Codings;
 use crate::content::kind::{Format, Kind};
+use crate::policy::Plan;
 
 /// All lines about the body.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Labels {
     types: Vec<HeaderValue>,
     codings: Vec<HeaderValue>,
 }
 
 impl Labels {
-    /// Of a message with these fields.
-    pub fn of(fields: &HeaderMap) -> Self {
+    /// Of a message with these fields. Where no rule reads the body, nobody asks.
+    pub fn of(fields: &HeaderMap, plan: &Plan) -> Self {
+        if !plan.reads_body() {
+            return Self::default();
+        }
         let all = |name| fields.get_all(name).iter().cloned().collect();
         Self { types: all(header::CONTENT_TYPE), codings: all(header::CONTENT_ENCODING) }
     }

@@ -3,9 +3,9 @@
 //!
 //! `serve` accepts, `connection` speaks with a client (over `socket`, with `tls`, in `streams`), `wire` lets only well-formed
 //! requests through to the parser, `arrival` is what a connection says of a request and `forwarded` whom it is from; `target`
-//! reads where a request wants to go, `exchange` is what is known of it, `headers` what is copied and what is not, `protect`
-//! asks policy, `body` reads with limits, in
-//! `memory`, `upload` sends while reading, `upstream` forwards, `reply` answers, `tunnel` is what
+//! reads where a request wants to go, `exchange` is what is known of it and `remembered` what of that may be kept, `headers`
+//! what is copied and what is not, `protect` asks policy, `body` reads with limits, in `memory`, `upload` sends while reading,
+//! `upstream` forwards, `reply` answers, `tunnel` is what
 //! an answer may turn a connection into, `error` says why not, `live` is the snapshot an exchange is judged by.
 
 pub mod arrival;
@@ -20,6 +20,7 @@ pub mod labels;
 pub mod live;
 pub mod memory;
 mod protect;
+pub mod remembered;
 pub mod reply;
 pub mod serve;
 pub mod socket;
@@ -31,16 +32,18 @@ pub mod upload;
 pub mod upstream;
 mod wire;
 
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{Extension, Request, State};
+use axum::extract::{Request, State};
+use axum::handler::Handler as _;
 use axum::response::Response;
+use futures_util::FutureExt as _;
 use http::Version;
-use tower_http::catch_panic::CatchPanicLayer;
 
 use self::arrival::Arrival;
 use self::error::Refusal;
@@ -49,6 +52,7 @@ use self::forwarded::{Origin, Trusted};
 use self::headers::Via;
 pub use self::live::Live;
 use self::memory::Memory;
+use self::remembered::LastHost;
 use self::reply::Reply;
 use self::target::Target;
 use self::tunnel::Ask;
@@ -79,6 +83,8 @@ pub struct Worker {
     pub trusted: Trusted,
     /// Recognises everything, at any confidence: for what is written into records.
     pub everything: pii::Detector,
+    /// Of the records it writes.
+    pub last_host: LastHost,
     /// Set when the process has been told to stop.
     pub stopping: Arc<AtomicBool>,
 }
@@ -103,22 +109,33 @@ impl Worker {
     }
 }
 
+/// A request that has come: who serves it, and how it came.
+#[derive(Debug, Clone)]
+struct Visit {
+    worker: Arc<Worker>,
+    arrival: Arrival,
+}
+
 /// The application on the main port: every path is a request to be proxied.
-pub fn app(worker: Arc<Worker>) -> Router {
-    Router::new()
-        .fallback(handle)
-        .with_state(worker)
-        // A bug costs its own exchange, which its guard records, and nobody else's.
-        .layer(CatchPanicLayer::custom(|_| reply::failed()))
+///
+/// PERF: the handler itself, without a router: to find the one route there is, and to pass through the boxes of its layers, cost
+/// as much as to parse the request.
+pub fn answer(
+    worker: &Arc<Worker>,
+    arrival: &Arrival,
+    request: Request,
+) -> impl Future<Output = Result<Response, Infallible>> + Send + use<> {
+    let (arrival, request) = arrival.receive(request);
+    let visit = Visit { worker: Arc::clone(worker), arrival };
+    // A bug costs its own exchange, which its guard records, and nobody else's.
+    let answered = AssertUnwindSafe(handle.call(request, visit)).catch_unwind();
+    answered.map(|answered| Ok(answered.unwrap_or_else(|_| reply::failed())))
 }
 
 /// One exchange, from the first byte to the last.
-async fn handle(
-    State(worker): State<Arc<Worker>>,
-    Extension(arrival): Extension<Arrival>,
-    request: Request,
-) -> Response {
-    let origin = Origin::of(arrival.peer.ip().to_canonical(), request.headers(), &worker.trusted);
+async fn handle(State(visit): State<Visit>, request: Request) -> Response {
+    let Visit { worker, arrival } = visit;
+    let origin = Origin::of(arrival.peer.clone(), request.headers(), &worker.trusted);
     let is_waiting = request.version() < Version::HTTP_2 && request.headers().contains_key(http::header::EXPECT);
     let mut exchange = Exchange::begin(worker, &arrival, origin, request.method().clone(), request.version());
     match pass(&mut exchange, &arrival, request).await {

@@ -26,9 +26,7 @@ use super::upload::Upload;
 use super::upstream::{Answer, Cleared, Outgoing};
 use crate::content::coding::Decoder;
 use crate::content::kind::{Format, Kind};
-use crate::policy::{
-    BodyFault, BodyFilter, Direction, Failure, Findings, HeaderChange, HeaderEdit, Judged, OnFailure, Plan, Verdict,
-};
+use crate::policy::{BodyFault, BodyFilter, Direction, Failure, Findings, Judged, OnFailure, Plan, Verdict};
 use crate::router::comparable;
 
 /// Judges a request: path, query, fields, body.
@@ -42,12 +40,12 @@ pub async fn request(
     let plan = exchange.plan(Direction::Request).ok_or(Refusal::Internal)?;
     let mut gate =
         Gate { exchange, direction: Direction::Request, findings: Findings::default(), edited: false, decoded: false };
-    let path = gate.part(|found| plan.judge_path(&target.path, found), target.path.clone())?;
-    let query = match &target.query {
-        Some(query) => gate.part(|found| plan.judge_query(query, found), query.clone())?.into(),
+    let path = gate.part(|found| plan.judge_path(&target.path, found))?.unwrap_or(target.path);
+    let query = match target.query {
+        Some(query) => Some(gate.part(|found| plan.judge_query(&query, found))?.unwrap_or(query)),
         None => None,
     };
-    let labels = Labels::of(&head.headers);
+    let labels = Labels::of(&head.headers, &plan);
     let mut fields = gate.fields(&plan, head.headers)?;
     let outgoing = request_body(&mut gate, &plan, &labels, body).await?;
     if gate.decoded {
@@ -58,7 +56,7 @@ pub async fn request(
     let route = exchange.matched().ok_or(Refusal::Internal)?;
     let upstream = exchange.live.pool(route).ok_or(Refusal::Internal)?;
     RequestFields {
-        origin: exchange.origin,
+        origin: &exchange.origin,
         secure: exchange.secure,
         method: &head.method,
         authority: &target.authority,
@@ -123,7 +121,7 @@ pub async fn response(exchange: &mut Exchange, answer: Answer, ask: Option<Ask>)
     let length = headers.get(header::CONTENT_LENGTH).cloned();
     let mut gate =
         Gate { exchange, direction: Direction::Response, findings: Findings::default(), edited: false, decoded: false };
-    let labels = Labels::of(&headers);
+    let labels = Labels::of(&headers, &plan);
     let mut fields = gate.fields(&plan, headers)?;
     headers::strip_hop(&mut fields);
 
@@ -306,13 +304,13 @@ struct Gate<'a> {
 }
 
 impl Gate<'_> {
-    /// A part of the head, edited or as it was.
-    fn part<E>(&mut self, judge: impl FnOnce(&mut Findings) -> Judged<E>, untouched: E) -> Result<E, Refusal> {
+    /// A part of the head, if it was edited.
+    fn part<E>(&mut self, judge: impl FnOnce(&mut Findings) -> Judged<E>) -> Result<Option<E>, Refusal> {
         match judge(&mut self.findings) {
-            Judged::Pass => Ok(untouched),
+            Judged::Pass => Ok(None),
             Judged::Edit(edit) => {
                 self.edited = true;
-                Ok(edit)
+                Ok(Some(edit))
             }
             Judged::Block(block, _) => {
                 self.settle();
@@ -326,8 +324,8 @@ impl Gate<'_> {
             return Ok(fields);
         }
         let listed = fields.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-        let edits = self.part(|found| plan.judge_headers(listed, found), Vec::new())?;
-        if edits.is_empty() { Ok(fields) } else { edited_fields(&fields, &edits) }
+        let Some(edits) = self.part(|found| plan.judge_headers(listed, found))? else { return Ok(fields) };
+        edited_fields(&fields, &edits)
     }
 
     /// A body that nobody judges, with its codings; `start` is what was read of one that has none.
@@ -467,23 +465,6 @@ impl Gate<'_> {
     fn total_limit(&self) -> Option<u64> {
         self.exchange.matched().and_then(|route| route.total_limit)
     }
-}
-
-fn edited_fields(fields: &HeaderMap, edits: &[HeaderEdit]) -> Result<HeaderMap, Refusal> {
-    let mut out = HeaderMap::with_capacity(fields.len());
-    for (position, (name, value)) in fields.iter().enumerate() {
-        match edits.iter().find(|edit| edit.position == position).map(|edit| &edit.change) {
-            None => {
-                out.append(name, value.clone());
-            }
-            Some(HeaderChange::Remove) => {}
-            Some(HeaderChange::Set(bytes)) => {
-                let value = HeaderValue::from_bytes(bytes).map_err(|_| Refusal::Internal)?;
-                out.append(name, value);
-            }
-        }
-    }
-    Ok(out)
 }
 
 /// The path without `prefix`, which ends on a segment boundary and may be encoded otherwise in the path.

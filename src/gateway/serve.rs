@@ -5,20 +5,22 @@
 //! with `SO_REUSEPORT` spreads by hash, so that a few busy connections can share one core while the other idles, and it
 //! lets a second process share the port silently.)
 
+use std::future::poll_fn;
 use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
-use axum::Router;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 
+use super::Worker;
 use super::connection::Manners;
-use crate::stats::WorkerStats;
 
 /// Caps and deadlines of client connections.
 #[derive(Debug, Clone)]
@@ -106,10 +108,9 @@ fn hand_over(stream: TcpStream, peer: SocketAddr, permit: OwnedSemaphorePermit, 
 /// Serves what arrives until told to stop; then lets what is under way end, until the drain deadline.
 pub async fn serve(
     mut outlet: Outlet,
-    app: Router,
+    worker: Arc<Worker>,
     limits: ConnectionLimits,
     tls: Option<TlsAcceptor>,
-    stats: WorkerStats,
     mut stop: watch::Receiver<bool>,
 ) {
     let drain = limits.drain;
@@ -121,11 +122,11 @@ pub async fn serve(
             accepted = outlet.receiver.recv() => {
                 let Some(accepted) = accepted else { break };
                 let open = OpenConnection(Arc::clone(&outlet.open));
-                let (manners, app, stats, stop) = (Arc::clone(&manners), app.clone(), stats.clone(), told.clone());
+                let (manners, worker, stop) = (Arc::clone(&manners), Arc::clone(&worker), told.clone());
                 connections.spawn(async move {
                     let Accepted { stream, peer, permit } = accepted;
                     match TcpStream::from_std(stream) {
-                        Ok(stream) => manners.serve(stream, peer, app, &stats, stop).await,
+                        Ok(stream) => manners.serve(stream, peer, worker, stop).await,
                         Err(error) => tracing::warn!(%error, "a connection cannot be served"),
                     }
                     drop((permit, open));
@@ -149,6 +150,30 @@ pub async fn serve(
 /// Returns when the process is told to stop; a sender that is gone is a stop, too.
 pub async fn told_to_stop(stop: &mut watch::Receiver<bool>) {
     drop(stop.wait_for(|stopping| *stopping).await);
+}
+
+/// What `work` comes to; `None`: before it came to anything, the process was told to stop.
+///
+/// PERF: the stop is waited for under a lock that all workers share. Once it is listened to, whoever is woken by something else
+/// only looks whether it was said. INVARIANT: a task is woken by one waker as long as it lives.
+pub async fn unless_told_to_stop<F: Future>(
+    mut work: Pin<&mut F>,
+    stop: &mut watch::Receiver<bool>,
+) -> Option<F::Output> {
+    let said = stop.clone();
+    let mut told = pin!(told_to_stop(stop));
+    let mut is_listening = false;
+    poll_fn(|cx| {
+        if let Poll::Ready(output) = work.as_mut().poll(cx) {
+            return Poll::Ready(Some(output));
+        }
+        if is_listening && said.has_changed().is_ok_and(|is_said| !is_said) {
+            return Poll::Pending;
+        }
+        is_listening = true;
+        told.as_mut().poll(cx).map(|()| None)
+    })
+    .await
 }
 
 /// Counts a connection as long as it lives.

@@ -1,13 +1,12 @@
 //! The tree of path segments for one host.
 
-use std::collections::HashMap;
-
+use super::Map;
 use super::pattern::{Pattern, Segment};
 
 /// What the paths up to here lead to, and where they go on.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    texts: HashMap<Box<str>, Node>,
+    texts: Map<Node>,
     any: Option<Box<Node>>,
     /// Routes for exactly this path.
     here: Claims,

@@ -104,3 +104,19 @@ fn bodies_that_are_held_share_a_memory_that_ends() {
     drop(first);
     until("there is room again", || refused().is_none());
 }
+
+#[test]
+fn fields_are_counted() {
+    let upstream = Upstream::json("{}");
+    for (flags, most) in [(&[][..], 100), (&["--max-headers", "20"], 20)] {
+        let gateway = Gateway::start_with(&no_rules(&upstream), flags);
+        let answer = |fields: usize| {
+            // One more is the Host field.
+            let fields = (1..fields).map(|n| format!("X-{n}: 1\r\n")).collect::<Vec<_>>().concat();
+            let mut connection = Connection::open(gateway.address);
+            connection.send(format!("GET / HTTP/1.1\r\nHost: t\r\n{fields}\r\n").as_bytes());
+            connection.read(false).map(|reply| reply.status)
+        };
+        assert_eq!((answer(most), answer(most + 1)), (Some(200), Some(431)), "{most}");
+    }
+}

@@ -1,4 +1,5 @@
 use super::*;
+use crate::gateway::forwarded::Peer;
 
 fn map(fields: &[(&str, &str)]) -> HeaderMap {
     let mut headers = HeaderMap::new();
@@ -13,10 +14,10 @@ fn sent(fields: &[(&str, &str)], inspected: bool) -> HeaderMap {
 }
 
 fn sent_with(method: &Method, fields: &[(&str, &str)], inspected: bool) -> HeaderMap {
-    let peer = std::net::IpAddr::from([192, 0, 2, 7]);
+    let address = std::net::IpAddr::from([192, 0, 2, 7]);
     let mut headers = map(fields);
     RequestFields {
-        origin: Origin { peer, client: peer, is_trusted: false },
+        origin: &Origin { peer: Peer::new(address), client: address, is_trusted: false },
         secure: false,
         method,
         authority: "api.example",

@@ -10,15 +10,19 @@ use std::time::Instant;
 
 use http::Extensions;
 use hyper_util::client::legacy::connect::{Connection, HttpInfo};
+use tower::ServiceExt as _;
 
 use crate::stats::{SeriesId, WorkerStats};
 
 /// What is known of the connections to one upstream from one worker. Cloning gives another handle.
 #[derive(Debug, Clone)]
-pub struct Connections {
+pub struct Connections(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
     /// Where they are counted; those of health checks are not.
     counted: Option<(WorkerStats, SeriesId)>,
-    young: Arc<Mutex<Young>>,
+    young: Mutex<Young>,
 }
 
 /// When each connection was opened that has not given an answer yet, by its own address.
@@ -30,12 +34,12 @@ const MOST_YOUNG: usize = 4096;
 impl Connections {
     /// Counts for this worker and upstream.
     pub fn counted(stats: WorkerStats, upstream: SeriesId) -> Self {
-        Self { counted: Some((stats, upstream)), young: Arc::default() }
+        Self(Arc::new(Inner { counted: Some((stats, upstream)), young: Mutex::default() }))
     }
 
     /// Counts nowhere.
     pub fn uncounted() -> Self {
-        Self { counted: None, young: Arc::default() }
+        Self(Arc::new(Inner { counted: None, young: Mutex::default() }))
     }
 
     /// A connection gave an answer. `answer` holds what the client says about it.
@@ -66,7 +70,7 @@ impl Connections {
     }
 
     fn with<T>(&self, f: impl FnOnce(&mut Young) -> T) -> T {
-        f(&mut self.young.lock().unwrap_or_else(PoisonError::into_inner))
+        f(&mut self.0.young.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -79,35 +83,46 @@ impl<S> tower::Layer<S> for Connections {
     type Service = Watched<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        Watched { inner, connections: self.clone() }
+        Watched { inner: Arc::new(inner), connections: self.clone() }
     }
 }
 
 /// A connector that is watched.
-#[derive(Debug, Clone)]
+///
+/// PERF: the client clones its connector five times for each request and seldom connects; what is below here is cloned when it
+/// does.
+#[derive(Debug)]
 pub struct Watched<S> {
-    inner: S,
+    inner: Arc<S>,
     connections: Connections,
+}
+
+impl<S> Clone for Watched<S> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), connections: self.connections.clone() }
+    }
 }
 
 impl<S, R> tower::Service<R> for Watched<S>
 where
-    S: tower::Service<R, Future: Send + 'static, Response: Connection>,
+    S: tower::Service<R, Future: Send, Response: Connection, Error: Send> + Clone + Send + Sync + 'static,
+    R: Send + 'static,
 {
     type Response = S::Response;
     type Error = S::Error;
     // PERF: boxed once per connection, which costs a system call or three anyway.
     type Future = Pin<Box<dyn Future<Output = Result<S::Response, S::Error>> + Send>>;
 
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.inner.poll_ready(cx)
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        // Each connection waits for a connector of its own.
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: R) -> Self::Future {
-        if let Some((stats, upstream)) = &self.connections.counted {
+        if let Some((stats, upstream)) = &self.connections.0.counted {
             stats.connection_opened(*upstream);
         }
-        let connecting = self.inner.call(request);
+        let connecting = S::clone(&self.inner).oneshot(request);
         let connections = self.connections.clone();
         Box::pin(async move {
             let connection = connecting.await?;
