@@ -1,9 +1,10 @@
 //! What the process was started with: flags, then `FIELDGATE_*` variables, then the settings file, then defaults. Read once;
 //! rules are not here, they are reloaded while it runs.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+mod value;
+
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use ipnet::IpNet;
@@ -12,6 +13,8 @@ use serde::Deserialize;
 use crate::audit::OnFailure;
 use crate::quantity;
 use crate::sensitive::Sensitive;
+
+pub use value::{Admin, AuditFailure, LogFormat, Network, SecretSource, Size, Span};
 
 /// Everything that can be set, by flag, variable (`FIELDGATE_` and the flag's name) or key of the settings file (the flag's
 /// name with `_`). Nothing is required here; [`Flags::settle`] fills in the defaults.
@@ -347,123 +350,6 @@ fn tls_files(certificate: Option<PathBuf>, key: Option<PathBuf>) -> Result<Optio
 
 fn span(given: Option<Span>, default_seconds: u64) -> Duration {
     given.map_or(Duration::from_secs(default_seconds), |s| s.0)
-}
-
-/// A length of time: `500ms`, `30s`, `5m`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Span(pub Duration);
-
-/// A size: `64KiB`, `8MiB`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Size(pub u64);
-
-/// Where the dashboard listens, or `off`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Admin(pub Option<SocketAddr>);
-
-/// A network such as `10.0.0.0/8`, or one address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Network(pub IpNet);
-
-/// Where a secret is: never the secret itself.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub enum SecretSource {
-    /// `env:NAME`
-    Env(String),
-    /// `file:PATH`
-    File(PathBuf),
-}
-
-/// `block` or `pass`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct AuditFailure(pub OnFailure);
-
-/// How log lines look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(try_from = "String")]
-pub enum LogFormat {
-    /// Human on a terminal, JSON otherwise.
-    #[default]
-    Auto,
-    /// For people.
-    Human,
-    /// One JSON object a line.
-    Json,
-}
-
-impl LogFormat {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Human => "human",
-            Self::Json => "json",
-        }
-    }
-}
-
-/// Parses with `FromStr`, in the settings file too.
-macro_rules! from_text {
-    ($($type:ty: $parse:expr, $expected:literal;)*) => { $(
-        impl FromStr for $type {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                let parse: fn(&str) -> Option<Self> = $parse;
-                parse(text).ok_or_else(|| format!("`{text}` is not {}", $expected))
-            }
-        }
-
-        impl TryFrom<String> for $type {
-            type Error = String;
-
-            fn try_from(text: String) -> Result<Self, String> {
-                text.parse()
-            }
-        }
-    )* };
-}
-
-from_text! {
-    Span: |t| quantity::duration(t).filter(|d| !d.is_zero()).map(Self), "a length of time such as `500ms`, `30s` or `5m`";
-    Size: |t| quantity::size(t).map(Self), "a size such as `64KiB` or `8MiB`";
-    Admin: |t| if t == "off" { Some(Self(None)) } else { t.parse().ok().map(|a| Self(Some(a))) },
-        "an address such as `127.0.0.1:9090`, or `off`";
-    Network: |t| t.parse::<IpNet>().ok().or_else(|| t.parse::<IpAddr>().ok().map(IpNet::from)).map(Self),
-        "an address or a network such as `10.0.0.0/8`";
-    SecretSource: |t| match t.split_once(':')? {
-            ("env", name) if !name.is_empty() => Some(Self::Env(name.to_owned())),
-            ("file", path) if !path.is_empty() => Some(Self::File(path.into())),
-            _ => None,
-        }, "`env:NAME` or `file:PATH` (the secret itself never stands on a command line)";
-    AuditFailure: |t| match t {
-            "block" => Some(Self(OnFailure::Block)),
-            "pass" => Some(Self(OnFailure::Pass)),
-            _ => None,
-        }, "`block` or `pass`";
-    LogFormat: |t| [Self::Auto, Self::Human, Self::Json].into_iter().find(|f| f.name() == t),
-        "`auto`, `human` or `json`";
-}
-
-impl SecretSource {
-    fn read(&self) -> Result<Sensitive<String>, SettingsError> {
-        let text = match self {
-            Self::Env(name) => {
-                std::env::var(name).map_err(|_| SettingsError(format!("the variable `{name}` is not set")))?
-            }
-            Self::File(path) => std::fs::read_to_string(path)
-                .map_err(|error| SettingsError(format!("`{}` cannot be read: {error}", path.display())))?,
-        };
-        match text.trim_end_matches(['\r', '\n']) {
-            secret if secret.len() >= 16 => Ok(Sensitive::new(secret.to_owned())),
-            _ => Err(SettingsError("the dashboard's token must have at least 16 characters".to_owned())),
-        }
-    }
 }
 
 #[cfg(test)]

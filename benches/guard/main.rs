@@ -22,6 +22,9 @@ const RULES: &str = include_str!("../compare/rules/full/work.yaml");
 const TEXT: &str = "Customer asked us to call before delivery, order ord-1004 shipped 2026-03-01T10:00:00Z, SKU-4A-BLUE, 5 pieces at \
     23.99, gift wrap please; the parcel is with the neighbour at number 12, and nobody has signed for it as yet.";
 
+/// Sets a case up, and gives what is to be counted.
+type Make<'a> = &'a dyn Fn() -> Box<dyn Fn()>;
+
 /// The plan of the comparison with peers, or its field rules alone.
 fn plan(detects: bool) -> Arc<Plan> {
     let text: String =
@@ -47,7 +50,7 @@ fn stream(plan: &Arc<Plan>, body: &[u8]) {
 }
 
 fn main() {
-    let cases: [(&str, &dyn Fn() -> Box<dyn Fn()>); 5] = [
+    let cases: [(&str, Make<'_>); 5] = [
         ("record: four field rules", &|| {
             let plan = plan(false);
             Box::new(move || rewrite(&plan))
@@ -82,7 +85,9 @@ fn main() {
     let wanted = arguments.next().and_then(|n| n.parse::<usize>().ok());
     let times: usize = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(1);
     let Some((_, make)) = wanted.and_then(|n| cases.get(n)) else {
-        cases.iter().for_each(|(name, _)| println!("{name}"));
+        for (name, _) in &cases {
+            println!("{name}");
+        }
         return;
     };
     let case = make();
