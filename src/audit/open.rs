@@ -64,7 +64,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Takes the folder, and begins with what an earlier process left. `workers` is the number of lanes.
+    /// Takes the folder, and writes what an earlier process left in its journals. `workers` is the number of lanes.
     pub fn open(settings: &AuditSettings, workers: usize) -> Result<Self, AuditError> {
         if settings.reserve_bytes < fit::LEAST_RESERVATION as u64 {
             return Err(AuditError::Settings(format!(
@@ -104,7 +104,8 @@ impl Audit {
 
         let recent = refill(dir, settings.recent).map_err(unusable)?;
         let log = Log::new(dir.to_owned(), settings.rotate_bytes, resumed.file.as_deref()).map_err(unusable)?;
-        let writer = Writer::new(Arc::clone(&shared), sources, log, head, resumed.chain, recent.clone());
+        let mut writer = Writer::new(Arc::clone(&shared), sources, log, head, resumed.chain, recent.clone());
+        writer.catch_up();
         let (finish, finished) = mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("audit".into())

@@ -117,6 +117,12 @@ impl Writer {
         Self { shared, sources, log, head, chain, recent, batch: Batch::default(), looked_around: Instant::now() }
     }
 
+    /// Writes what an earlier process left, so that the log is whole before the first new record. Where that fails, it is
+    /// tried again with everything else.
+    pub(super) fn catch_up(&mut self) {
+        while matches!(self.round(), Round::Wrote { .. }) {}
+    }
+
     /// Drains until the trail is stopped and everything is written, or cannot be.
     pub fn run(mut self) {
         let mut idle = 0;
