@@ -83,6 +83,24 @@ impl Context {
     }
 }
 
+/// Whoever can say what the key path says about a value. PERF: most values hold no candidate, and then nobody asks.
+pub trait Surroundings: std::fmt::Debug {
+    /// What it says.
+    fn context(&self) -> Context;
+}
+
+impl<S: Surroundings + ?Sized> Surroundings for &S {
+    fn context(&self) -> Context {
+        (**self).context()
+    }
+}
+
+impl Surroundings for Context {
+    fn context(&self) -> Context {
+        *self
+    }
+}
+
 /// Whether a key's word against its value holds for a candidate of `candidate` bytes in a value of `value` bytes.
 pub(super) const fn covers_value(candidate: usize, value: usize) -> bool {
     value <= candidate + OWN_VALUE_SLACK

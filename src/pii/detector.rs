@@ -15,7 +15,7 @@ use super::scan::{Marks, Scan};
 use super::shape::{Around, Gate, Letters, Shape, Sieve};
 use super::window::is_token;
 
-pub use super::context::Context;
+pub use super::context::{Context, Surroundings};
 pub use super::entities::{entity_name, named, names};
 
 /// One recognised value.
@@ -249,28 +249,33 @@ impl Detector {
     }
 
     /// Appends the matches of custom detectors.
-    pub(super) fn find_own(&self, text: &str, context: Context, found: &mut Vec<Match>) {
+    pub(super) fn find_own(&self, text: &str, around: &dyn Surroundings, found: &mut Vec<Match>) {
         if let Some(own) = &self.own {
-            own.customs.find(self.entities, text, context, found);
+            own.customs.find(self.entities, text, around.context(), found);
         }
     }
 
-    /// Appends the matches in `text`, in order of position, not overlapping.
-    pub fn find(&self, text: &str, context: Context, found: &mut Vec<Match>) {
+    /// Appends the matches in `text`, in order of position, not overlapping. What the key path says is asked when there is
+    /// something that it could be about.
+    pub fn find(&self, text: &str, around: impl Surroundings, found: &mut Vec<Match>) {
+        self.find_in_text(text, &around, found);
+    }
+
+    fn find_in_text(&self, text: &str, around: &dyn Surroundings, found: &mut Vec<Match>) {
         let marks = Marks::of(text.as_bytes());
         let has_trigger = marks.digit || marks.at;
         let is_encoded = has_trigger && (marks.percent || fold::has_reference(text));
         if marks.beyond_ascii && fold::is_needed(text, has_trigger) || is_encoded {
-            return self.find_folded(text, context, found);
+            return self.find_folded(text, around, found);
         }
-        Scan::new(self, text, context, found).run(marks);
+        Scan::new(self, text, around, found).run(marks);
     }
 
     #[cold]
-    fn find_folded(&self, text: &str, context: Context, found: &mut Vec<Match>) {
+    fn find_folded(&self, text: &str, around: &dyn Surroundings, found: &mut Vec<Match>) {
         let (folded, base) = (FoldedText::of(text), found.len());
         let marks = Marks::of(folded.text.as_bytes());
-        Scan::new(self, &folded.text, context, found).run(marks);
+        Scan::new(self, &folded.text, around, found).run(marks);
         for one in found.get_mut(base..).unwrap_or_default() {
             (one.start, one.end) = (folded.start(one.start), folded.end(one.end));
         }
@@ -279,19 +284,19 @@ impl Detector {
     /// As [`Self::find`] for a JSON number as it was written. Only whole numbers are judged, however they are written: digits
     /// of a fraction are measurements, and `4111111111111111.0` and `4.111111111111111e15` are not. What is found in a number
     /// that is not written plainly is all of it.
-    pub fn find_in_number(&self, lexeme: &str, context: Context, found: &mut Vec<Match>) {
+    pub fn find_in_number(&self, lexeme: &str, around: impl Surroundings, found: &mut Vec<Match>) {
         if !self.reads_digits && self.wholes.is_empty() && self.own.is_none() {
             return;
         }
         if lexeme.bytes().all(|byte| byte.is_ascii_digit()) {
             if lexeme.len() <= MAX_DIGITS || self.own.is_some() {
-                Scan::new(self, lexeme, context, found).run(Marks::DIGITS);
+                Scan::new(self, lexeme, &around, found).run(Marks::DIGITS);
             }
             return;
         }
         let Some(plain) = number::written_plainly(lexeme) else { return };
         let base = found.len();
-        Scan::new(self, &plain, context, found).run(Marks::DIGITS);
+        Scan::new(self, &plain, &around, found).run(Marks::DIGITS);
         for one in found.get_mut(base..).unwrap_or_default() {
             (one.start, one.end) = (0, lexeme.len());
         }

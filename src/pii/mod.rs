@@ -30,7 +30,7 @@ mod shape;
 pub mod window;
 mod words;
 
-pub use context::Context;
+pub use context::{Context, Surroundings};
 pub use custom::Customs;
 pub use detector::{Detector, Match};
 pub use entity::{Confidence, EntityId, EntitySet};

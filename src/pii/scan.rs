@@ -3,7 +3,7 @@
 
 use wide::u8x16;
 
-use super::context::{Context, Left, covers_value};
+use super::context::{Left, Surroundings, covers_value};
 use super::detector::{Detector, LONG_CODE, Match, ReadAt};
 use super::entity::EntityId;
 use super::evidence::{Sighting, Support};
@@ -42,13 +42,29 @@ impl Marks {
             bytes.as_chunks::<LANES>().0.iter().for_each(|lane| look(*lane));
             look(*last);
         } else {
-            let mut padded = [0; LANES];
-            padded.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = *byte);
-            look(padded);
+            look(padded(bytes));
         }
         // The mask takes the top bit of each byte.
-        let [digit, at, percent, high] = [digit, at, percent, high].map(|seen| seen.to_bitmask() != 0);
-        Self { digit, at, percent, beyond_ascii: high }
+        Self {
+            digit: digit.to_bitmask() != 0,
+            at: at.to_bitmask() != 0,
+            percent: percent.to_bitmask() != 0,
+            beyond_ascii: high.to_bitmask() != 0,
+        }
+    }
+}
+
+/// Every byte of a value of less than [`LANES`] bytes at least once, and zeros.
+///
+/// PERF: two loads that overlap; a loop over bytes costs more than all the looking.
+fn padded(bytes: &[u8]) -> [u8; LANES] {
+    let both = |front: u64, back: u64| (u128::from(front) | u128::from(back) << 64).to_le_bytes();
+    if let (Some(front), Some(back)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        both(u64::from_le_bytes(*front), u64::from_le_bytes(*back))
+    } else if let (Some(front), Some(back)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        both(u32::from_le_bytes(*front).into(), u32::from_le_bytes(*back).into())
+    } else {
+        both(bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0)
     }
 }
 
@@ -56,15 +72,15 @@ impl Marks {
 pub(super) struct Scan<'a> {
     detector: &'a Detector,
     text: &'a str,
-    context: Context,
+    around: &'a dyn Surroundings,
     found: &'a mut Vec<Match>,
     /// PERF: the words before the last candidate; several entities and longer candidates share them.
     left: Option<(usize, Left)>,
 }
 
 impl<'a> Scan<'a> {
-    pub fn new(detector: &'a Detector, text: &'a str, context: Context, found: &'a mut Vec<Match>) -> Self {
-        Self { detector, text, context, found, left: None }
+    pub fn new(detector: &'a Detector, text: &'a str, around: &'a dyn Surroundings, found: &'a mut Vec<Match>) -> Self {
+        Self { detector, text, around, found, left: None }
     }
 
     pub fn run(mut self, marks: Marks) {
@@ -82,16 +98,17 @@ impl<'a> Scan<'a> {
                 self.ask(detector.prefixed.get(reader..=reader).unwrap_or_default(), at);
             }
         }
-        if detector.takes_whole(self.context) {
+        if detector.reads_wholes() {
+            let named = self.around.context().speaks_for();
             for &(entity, judge) in &detector.wholes {
-                if self.context.speaks_for().contains(entity)
+                if named.contains(entity)
                     && let Some(evidence) = judge(self.text)
                 {
                     self.weigh(entity, Sighting { start: 0, end: self.text.len(), evidence }, false);
                 }
             }
         }
-        detector.find_own(self.text, self.context, self.found);
+        detector.find_own(self.text, self.around, self.found);
         overlap::settle(self.found, base);
     }
 
@@ -195,7 +212,7 @@ impl<'a> Scan<'a> {
         let Sighting { start, end, evidence } = seen;
         let support = if evidence.depends_on_support() {
             let covers = covers_value(end - start, self.text.len());
-            match self.context.support(self.left_of(start), entity, covers) {
+            match self.around.context().support(self.left_of(start), entity, covers) {
                 Support::Neutral if hangs_on_word => Support::Against,
                 support @ (Support::For | Support::Neutral | Support::Against) => support,
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::place::Spot;
 use super::plan::Plan;
 use crate::actions::Action;
-use crate::pii::{Confidence, Context, Detector, EntityId, EntitySet};
+use crate::pii::{Confidence, Detector, EntityId, EntitySet, Surroundings};
 
 /// Whose claims a rule's are: one bit for all enforced policies together, one for each shadow policy (the last bit is shared
 /// if there are more than 63).
@@ -143,7 +143,7 @@ pub(super) struct Case<'a> {
     /// Ascending, each rule once.
     pub(super) seen: &'a [Seen],
     pub(super) subject: Subject<'a>,
-    pub(super) context: Context,
+    pub(super) around: &'a dyn Surroundings,
     /// Whether it lies in what is already removed or replaced: only `block` matters.
     pub(super) gone: bool,
     pub(super) spot: &'a Spot<'a>,

@@ -180,11 +180,6 @@ impl Plan {
         }
     }
 
-    /// Whether detectors look at anything in the body.
-    pub(super) fn detects_in_body(&self) -> bool {
-        self.body.selected.enforced.is_some() || self.body.selected.shadow.is_some()
-    }
-
     /// Which keys and values that no rule selects are worth judging. `None`: none is.
     pub(super) fn glance(&self) -> Option<Glance> {
         self.wants_every_value().then_some(self.body.glance)

@@ -60,9 +60,9 @@ impl Sightings {
         let Some(detector) = detector else { return };
         match case.subject {
             Subject::Text(text) | Subject::Key(text) | Subject::Window { text, .. } => {
-                detector.find(text, case.context, &mut self.matches);
+                detector.find(text, case.around, &mut self.matches);
             }
-            Subject::Number(lexeme) => detector.find_in_number(lexeme, case.context, &mut self.matches),
+            Subject::Number(lexeme) => detector.find_in_number(lexeme, case.around, &mut self.matches),
             Subject::Bool | Subject::Null => {}
         }
     }

@@ -1,5 +1,6 @@
 //! The JSON engine's judge: turns nodes into cases for [`Bench`], and outcomes into edits.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::contexts::Contexts;
@@ -10,7 +11,7 @@ use crate::actions::Action;
 use crate::content::json::{
     Container, Edit, Edits, Entry, EntryId, Judge, KeyEdit, Limits, Long, Node, Path, Scalar, Show,
 };
-use crate::pii::Context;
+use crate::pii::{Context, Customs, Surroundings};
 use crate::policy::case::{Case, Deed, Lens, Look, Outcome, Seen, Subject};
 use crate::policy::place::{Place, Spot};
 use crate::policy::value::Bench;
@@ -142,9 +143,7 @@ impl BodyJudge {
         let Self { plan, bench, findings, frames, seen, long, contexts, .. } = self;
         // A key is judged in the context of its object.
         let depth = path.depth().saturating_sub(usize::from(matches!(subject, Subject::Key(_))));
-        let context =
-            if plan.detects_in_body() { contexts.at(path, depth, plan.customs()) } else { Context::default() };
-        let context = if matches!(subject, Subject::Key(_)) { context.of_key() } else { context };
+        let around = Way { contexts: contexts.into(), path, depth, customs: plan.customs(), subject };
         let (lens, seen): (&Lens, &[Seen]) = match by {
             By::Everywhere => (&plan.body.everywhere, &plan.body.everywhere.seen),
             By::Gathered { selected: false } => (&plan.body.everywhere, seen),
@@ -152,7 +151,7 @@ impl BodyJudge {
             By::Long => (if long.1 { &plan.body.selected } else { &plan.body.everywhere }, &long.0),
         };
         let spot = plan.spot(path, hits);
-        let case = Case { plan, lens, seen, subject, context, gone: frames.gone(), spot: &spot };
+        let case = Case { plan, lens, seen, subject, around: &around, gone: frames.gone(), spot: &spot };
         let outcome = bench.judge(&case, findings);
         match outcome {
             Outcome::Stop(rule) => self.blocked = Some(rule),
@@ -216,6 +215,23 @@ impl BodyJudge {
             )
             | None => Entry::Remove,
         }
+    }
+}
+
+/// The way to a value, until somebody asks what it says.
+#[derive(Debug)]
+struct Way<'a> {
+    contexts: RefCell<&'a mut Contexts>,
+    path: &'a Path,
+    depth: usize,
+    customs: &'a Customs,
+    subject: Subject<'a>,
+}
+
+impl Surroundings for Way<'_> {
+    fn context(&self) -> Context {
+        let context = self.contexts.borrow_mut().at(self.path, self.depth, self.customs);
+        if matches!(self.subject, Subject::Key(_)) { context.of_key() } else { context }
     }
 }
 

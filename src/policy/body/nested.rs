@@ -306,8 +306,15 @@ impl BodyJudge {
         let rest = Remainder::new(text, &inside.changes);
         let spot = Spot::new(Place::Json(node.path));
         let context = self.contexts.at(node.path, node.path.depth(), self.plan.customs());
-        let case =
-            Case { plan: &plan, lens, seen: &seen, subject: Subject::Text(rest.text()), context, gone, spot: &spot };
+        let case = Case {
+            plan: &plan,
+            lens,
+            seen: &seen,
+            subject: Subject::Text(rest.text()),
+            around: &context,
+            gone,
+            spot: &spot,
+        };
         let mut findings = Findings::default();
         let outcome = self.bench.judge(&case, &mut findings);
         // What is allowed was told where it stands in the document.

@@ -77,7 +77,7 @@ impl<'a> HeadJudge<'a> {
             return Outcome::Keep;
         }
         let (plan, lens, seen) = (self.plan, &self.part.lens, &self.seen);
-        let case = Case { plan, lens, seen, subject: Subject::Text(text), context, gone: false, spot };
+        let case = Case { plan, lens, seen, subject: Subject::Text(text), around: &context, gone: false, spot };
         self.bench.judge(&case, self.findings)
     }
 
