@@ -26,6 +26,7 @@ def conf(name):
 
 
 def nginx(name):
+    conf("dp.lua")
     return ["nginx", "-c", conf(name), "-p", RUN]
 
 
