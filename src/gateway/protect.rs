@@ -325,7 +325,7 @@ impl Gate<'_> {
         }
         let listed = fields.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         let Some(edits) = self.part(|found| plan.judge_headers(listed, found))? else { return Ok(fields) };
-        edited_fields(&fields, &edits)
+        headers::edited(&fields, &edits)
     }
 
     /// A body that nobody judges, with its codings; `start` is what was read of one that has none.
