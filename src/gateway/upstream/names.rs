@@ -29,7 +29,7 @@ struct Inner {
     /// Where look-ups block. Not a worker: its end would wait for a name server that hangs.
     control: Handle,
     known: Mutex<HashMap<Box<str>, Entry>>,
-    /// What the client calls in short; the position is in the name.
+    /// What the client calls in short; the position is in the name. It grows by a few bytes with a place that a reload brings.
     shorts: Mutex<Vec<Place>>,
     /// Counts connections, so that they go to the addresses of a name in turn.
     turn: AtomicUsize,
@@ -63,7 +63,14 @@ impl Names {
     }
 
     pub(super) fn with(refresh: Duration, control: Handle, look_up: Box<LookUp>) -> Self {
-        Self(Arc::new(Inner { refresh, look_up, control, known: Mutex::default(), shorts: Mutex::default(), turn: AtomicUsize::new(0) }))
+        Self(Arc::new(Inner {
+            refresh,
+            look_up,
+            control,
+            known: Mutex::default(),
+            shorts: Mutex::default(),
+            turn: AtomicUsize::new(0),
+        }))
     }
 
     /// A short name for a host and port, by which only the client knows them, and only for clear text: TLS must be spoken with
@@ -89,7 +96,7 @@ impl Names {
     }
 
     /// Where to connect to, in the order in which it is to be tried.
-    async fn places(&self, name: &str) -> Result<Vec<SocketAddr>, Arc<str>> {
+    pub(super) async fn places(&self, name: &str) -> Result<Vec<SocketAddr>, Arc<str>> {
         let (name, port) = self.lengthen(name);
         let bare = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(&name);
         if let Ok(address) = bare.parse() {
