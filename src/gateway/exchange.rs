@@ -115,8 +115,7 @@ impl Exchange {
 
     /// Reserves room for the record. SECURITY: nothing is forwarded that could not be recorded.
     pub async fn reserve_record(&mut self) -> Result<(), Refusal> {
-        let deadline = tokio::time::Instant::now() + self.worker.limits.audit_wait;
-        let room = self.worker.lane.reserve_until(deadline).await;
+        let room = self.worker.lane.reserve_within(self.worker.limits.audit_wait).await;
         self.room = Some(room.map_err(|_| Refusal::AuditUnavailable)?);
         Ok(())
     }
@@ -132,7 +131,8 @@ impl Exchange {
     /// Finds the route and remembers it.
     pub fn route(&mut self, target: &Target) -> Result<(), Refusal> {
         let ruleset = &self.live.ruleset;
-        let found = ruleset.router.find(&target.host, self.method.as_str(), &target.path).ok_or(Refusal::NoRoute)?;
+        let found =
+            ruleset.router.find(&target.named.host, self.method.as_str(), &target.path).ok_or(Refusal::NoRoute)?;
         let keeps_slash = ruleset.routes.get(found).is_some_and(|r| r.keep_encoded_slash);
         if target.encoded_slash && !keeps_slash {
             return Err(Refusal::Target("an encoded slash in the path is not allowed on this route"));
@@ -300,14 +300,7 @@ impl Exchange {
         });
     }
 
-    fn record(
-        &self,
-        room: Reservation,
-        outcome: &'static str,
-        status: u16,
-        total: Duration,
-        found: &[Described<'_>],
-    ) {
+    fn record(&self, room: Reservation, outcome: &'static str, status: u16, total: Duration, found: &[Described<'_>]) {
         let micros = |d: Duration| d.as_micros() as u64;
         let route = self.matched();
         let forwarded = self.sent.is_some();
