@@ -25,6 +25,7 @@ use crate::gateway::headers::Via;
 use crate::gateway::memory::Memory;
 use crate::gateway::remembered::LastHost;
 use crate::gateway::serve::{self, ConnectionLimits};
+use crate::gateway::target::LastNamed;
 use crate::gateway::tls::{CertificateFiles, ServerCertificate};
 use crate::gateway::upstream::Site;
 use crate::gateway::{Limits, Live, Worker};
@@ -261,6 +262,7 @@ fn start_workers(
             trusted: Trusted::new(settings.trusted_addresses.clone()),
             everything: everything.clone(),
             last_host: LastHost::default(),
+            last_named: LastNamed::default(),
             stopping: Arc::clone(stopping),
         });
         let (inlet, outlet) = serve::passage();

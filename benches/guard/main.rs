@@ -73,11 +73,12 @@ fn main() {
             })
         }),
         ("target: canonical form of a path", &|| {
-            Box::new(|| {
+            let last = fieldgate::gateway::target::LastNamed::default();
+            Box::new(move || {
                 let uri: http::Uri = black_box("/customers/1042/orders?limit=20").parse().unwrap();
                 let mut headers = http::HeaderMap::new();
                 headers.insert(http::header::HOST, http::HeaderValue::from_static("api.example"));
-                black_box(fieldgate::gateway::target::Target::read(&uri, &headers).is_ok());
+                black_box(fieldgate::gateway::target::Target::read(&uri, &headers, &last).is_ok());
             })
         }),
     ];

@@ -25,8 +25,8 @@ const REASON: usize = 200;
 /// Writes `record` as JSON in one line of at most `most` bytes to `out`, which is emptied first.
 pub fn write(record: &Record<'_>, most: usize, out: &mut Vec<u8>) {
     print(record, out);
-    // PERF: the usual record is plain and short: one pass, no allocation.
-    if out.len() > most || !is_plain(record) {
+    // PERF: the usual record is plain and short: one pass, no allocation. Nothing but texts can bring in what is not ASCII.
+    if out.len() > most || !out.is_ascii() || !is_short(record) {
         write_trimmed(record, most, out);
     }
 }
@@ -110,10 +110,10 @@ fn capped_uninspected<'a>(one: &'a Uninspected<'_>) -> Uninspected<'a> {
     }
 }
 
-/// Whether nothing in it needs capping or replacing.
-fn is_plain(record: &Record<'_>) -> bool {
-    let is_short = |text: &str, most: usize| text.len() <= most && text.is_ascii();
-    let is_plain_finding = |one: &FindingRecord<'_>| {
+/// Whether nothing in it needs capping.
+fn is_short(record: &Record<'_>) -> bool {
+    let is_short = |text: &str, most: usize| text.len() <= most;
+    let is_short_finding = |one: &FindingRecord<'_>| {
         is_short(&one.direction, WORD)
             && is_short(&one.place, PLACE)
             && is_short(&one.entity, NAME)
@@ -121,7 +121,7 @@ fn is_plain(record: &Record<'_>) -> bool {
             && is_short(&one.rule, NAME)
             && is_short(&one.action, WORD)
     };
-    let is_plain_uninspected = |one: &Uninspected<'_>| {
+    let is_short_uninspected = |one: &Uninspected<'_>| {
         is_short(&one.direction, WORD)
             && is_short(&one.failure, WORD)
             && is_short(&one.reason, REASON)
@@ -139,8 +139,8 @@ fn is_plain(record: &Record<'_>) -> bool {
         && is_short(&record.target, TARGET)
         && is_short(&record.outcome, WORD)
         && is_short(&record.verdict, WORD)
-        && record.findings.iter().all(is_plain_finding)
-        && record.uninspected.iter().all(is_plain_uninspected)
+        && record.findings.iter().all(is_short_finding)
+        && record.uninspected.iter().all(is_short_uninspected)
 }
 
 /// The longest beginning of `text` that takes at most `most` bytes in JSON, with characters that would steer a

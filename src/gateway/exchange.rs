@@ -19,7 +19,7 @@ use super::upload::Upload;
 use super::upstream::{Attempts, Pool};
 use super::{Live, Worker, remembered};
 use crate::audit::{FindingRecord, Phases, Record, Reservation, Uninspected};
-use crate::policy::{Direction, Failure, Findings, OnFailure, Plan};
+use crate::policy::{Described, Direction, Failure, Findings, OnFailure, Plan};
 use crate::rules::Route;
 use crate::stats::{InFlight, Sample};
 
@@ -115,8 +115,7 @@ impl Exchange {
 
     /// Reserves room for the record. SECURITY: nothing is forwarded that could not be recorded.
     pub async fn reserve_record(&mut self) -> Result<(), Refusal> {
-        let deadline = tokio::time::Instant::now() + self.worker.limits.audit_wait;
-        let room = self.worker.lane.reserve_until(deadline).await;
+        let room = self.worker.lane.reserve_within(self.worker.limits.audit_wait).await;
         self.room = Some(room.map_err(|_| Refusal::AuditUnavailable)?);
         Ok(())
     }
@@ -132,7 +131,8 @@ impl Exchange {
     /// Finds the route and remembers it.
     pub fn route(&mut self, target: &Target) -> Result<(), Refusal> {
         let ruleset = &self.live.ruleset;
-        let found = ruleset.router.find(&target.host, self.method.as_str(), &target.path).ok_or(Refusal::NoRoute)?;
+        let found =
+            ruleset.router.find(&target.named.host, self.method.as_str(), &target.path).ok_or(Refusal::NoRoute)?;
         let keeps_slash = ruleset.routes.get(found).is_some_and(|r| r.keep_encoded_slash);
         if target.encoded_slash && !keeps_slash {
             return Err(Refusal::Target("an encoded slash in the path is not allowed on this route"));
@@ -266,10 +266,12 @@ impl Exchange {
         }
         self.attempts.leave();
         let total = self.began.elapsed();
+        let room = self.room.take();
+        let found = self.described();
         // A tunnel is open for hours: what took time for its client is the opening.
-        self.count(outcome, status, error, self.opened.unwrap_or(total));
-        if let Some(room) = self.room.take() {
-            self.record(room, outcome, status, total);
+        self.count(outcome, status, error, self.opened.unwrap_or(total), &found);
+        if let Some(room) = room {
+            self.record(room, outcome, status, total, &found);
         }
     }
 
@@ -278,10 +280,10 @@ impl Exchange {
         Some(self.answered.map_or_else(|| sent.elapsed(), |at| at - sent))
     }
 
-    fn count(&self, outcome: &'static str, status: u16, error: bool, total: Duration) {
+    fn count(&self, outcome: &'static str, status: u16, error: bool, total: Duration, found: &[Described<'_>]) {
         // What a shadow policy would have done was not done.
-        let done = |f: &crate::policy::Described<'_>| if f.shadow { "shadow" } else { f.action };
-        let findings: Vec<_> = self.described().map(|f| (f.entity, done(&f), f.count)).collect();
+        let done = |f: &Described<'_>| if f.shadow { "shadow" } else { f.action };
+        let findings: Vec<_> = found.iter().map(|f| (f.entity, done(f), f.count)).collect();
         self.worker.stats.record(&Sample {
             route: self.route.and_then(|r| self.live.route_series.get(r).copied()),
             upstream: self.sent.and_then(|_| self.live.pool(self.matched()?)).map(|pool| pool.series),
@@ -298,7 +300,7 @@ impl Exchange {
         });
     }
 
-    fn record(&self, room: Reservation, outcome: &'static str, status: u16, total: Duration) {
+    fn record(&self, room: Reservation, outcome: &'static str, status: u16, total: Duration, found: &[Described<'_>]) {
         let micros = |d: Duration| d.as_micros() as u64;
         let route = self.matched();
         let forwarded = self.sent.is_some();
@@ -329,8 +331,8 @@ impl Exchange {
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
             retries: self.attempts.retries,
-            findings: self
-                .described()
+            findings: found
+                .iter()
                 .map(|f| FindingRecord {
                     direction: f.direction.name().into(),
                     place: f.place.into(),
@@ -375,14 +377,16 @@ impl Exchange {
         }))
     }
 
-    fn described(&self) -> impl Iterator<Item = crate::policy::Described<'_>> {
+    /// What was found, in words.
+    fn described(&self) -> Vec<Described<'_>> {
         let route = self.matched();
         let plans = [route.map(|r| &*r.request), route.map(|r| &*r.response)];
-        self.found
-            .iter()
-            .zip(plans)
-            .filter_map(|(found, plan)| plan.map(|plan| (found, plan)))
-            .flat_map(|(found, plan)| found.list().iter().filter_map(|finding| plan.describe(finding)))
+        let mut described = Vec::with_capacity(self.found.iter().map(|found| found.list().len()).sum());
+        for (found, plan) in self.found.iter().zip(plans) {
+            let Some(plan) = plan else { continue };
+            described.extend(found.list().iter().filter_map(|finding| plan.describe(finding)));
+        }
+        described
     }
 }
 

@@ -83,7 +83,7 @@ impl Origin {
     }
 
     /// Writes the way here into the fields for the upstream: a trusted peer's account is continued, any other is replaced.
-    pub fn write(&self, headers: &mut HeaderMap, authority: &str, scheme: &'static str) {
+    pub fn write(&self, headers: &mut HeaderMap, authority: &HeaderValue, scheme: &'static str) {
         if !self.is_trusted {
             let claims: Vec<HeaderName> = headers.keys().filter(|name| is_claim(name)).cloned().collect();
             for name in claims {
@@ -103,9 +103,7 @@ impl Origin {
                 headers.insert(FOR, way);
             }
         }
-        if let Ok(authority) = HeaderValue::from_str(authority) {
-            headers.entry(HOST).or_insert(authority);
-        }
+        headers.entry(HOST).or_insert_with(|| authority.clone());
         headers.entry(PROTO).or_insert(HeaderValue::from_static(scheme));
     }
 }
@@ -158,7 +156,11 @@ mod tests {
         for (name, value) in fields {
             headers.append(*name, value.parse().unwrap());
         }
-        Origin::of(Peer::new(peer.parse().unwrap()), &headers, &trusted()).write(&mut headers, "api.example", "http");
+        Origin::of(Peer::new(peer.parse().unwrap()), &headers, &trusted()).write(
+            &mut headers,
+            &HeaderValue::from_static("api.example"),
+            "http",
+        );
         headers
     }
 

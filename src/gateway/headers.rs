@@ -203,7 +203,7 @@ pub struct RequestFields<'a> {
     /// Its method.
     pub method: &'a Method,
     /// What the client called us.
-    pub authority: &'a str,
+    pub authority: &'a HeaderValue,
     /// Our id for the exchange.
     pub id: &'a HeaderValue,
     /// Who we are.
@@ -246,10 +246,11 @@ impl RequestFields<'_> {
             drop_digests(headers);
         }
         self.origin.write(headers, self.authority, if self.secure { "https" } else { "http" });
-        match HeaderValue::from_str(self.authority) {
-            Ok(authority) if self.preserve_host => headers.insert(header::HOST, authority),
-            _ => headers.remove(header::HOST),
-        };
+        if self.preserve_host {
+            headers.insert(header::HOST, self.authority.clone());
+        } else {
+            headers.remove(header::HOST);
+        }
         headers.insert(REQUEST_ID, self.id.clone());
         self.via.append_to(headers);
         for (name, value) in self.set {

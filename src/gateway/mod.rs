@@ -54,7 +54,7 @@ pub use self::live::Live;
 use self::memory::Memory;
 use self::remembered::LastHost;
 use self::reply::Reply;
-use self::target::Target;
+use self::target::{LastNamed, Target};
 use self::tunnel::Ask;
 use crate::audit::Lane;
 use crate::content::json;
@@ -85,6 +85,8 @@ pub struct Worker {
     pub everything: pii::Detector,
     /// Of the records it writes.
     pub last_host: LastHost,
+    /// Of the requests it reads.
+    pub last_named: LastNamed,
     /// Set when the process has been told to stop.
     pub stopping: Arc<AtomicBool>,
 }
@@ -155,7 +157,8 @@ async fn pass(exchange: &mut Exchange, arrival: &Arrival, request: Request<Body>
     if !target::is_forwarded(&head.method) {
         return Err(Refusal::Method);
     }
-    let target = arrival.fault.map_or_else(|| Target::read(&head.uri, &head.headers), Err).map_err(Refusal::Target)?;
+    let read = || Target::read(&head.uri, &head.headers, &exchange.worker.last_named);
+    let target = arrival.fault.map_or_else(read, Err).map_err(Refusal::Target)?;
     headers::count_hop(&head.method, &mut head.headers)?;
     exchange.route(&target)?;
     if exchange.worker.via.is_loop(&head.headers) {

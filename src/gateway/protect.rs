@@ -59,7 +59,7 @@ pub async fn request(
         origin: &exchange.origin,
         secure: exchange.secure,
         method: &head.method,
-        authority: &target.authority,
+        authority: &target.named.authority,
         id: &exchange.id_field,
         via: &exchange.worker.via,
         reads_response: route.response.reads_body(),

@@ -147,15 +147,14 @@ async fn waiting_ends_with_room_or_at_the_deadline() {
     for _ in 0..16 {
         rooms.push(lane.reserve().unwrap());
     }
-    let soon = tokio::time::Instant::now() + Duration::from_millis(30);
-    assert_eq!(lane.reserve_until(soon).await.unwrap_err(), AuditFull);
-    let later = tokio::time::Instant::now() + Duration::from_secs(20);
-    let (room, ()) = tokio::join!(lane.reserve_until(later), async { drop(rooms.pop()) });
+    let (short, long) = (Duration::from_millis(30), Duration::from_secs(20));
+    assert_eq!(lane.reserve_within(short).await.unwrap_err(), AuditFull);
+    let (room, ()) = tokio::join!(lane.reserve_within(long), async { drop(rooms.pop()) });
     drop(room.unwrap());
     // Room that only the writer makes.
     let room = rooms.pop().unwrap();
     let (waited, ()) =
-        tokio::join!(async { (lane.reserve_until(later).await, lane.reserve_until(later).await) }, async {
+        tokio::join!(async { (lane.reserve_within(long).await, lane.reserve_within(long).await) }, async {
             room.commit(&sample("a"));
         });
     assert!(waited.0.is_ok() && waited.1.is_ok());

@@ -20,7 +20,7 @@ fn sent_with(method: &Method, fields: &[(&str, &str)], inspected: bool) -> Heade
         origin: &Origin { peer: Peer::new(address), client: address, is_trusted: false },
         secure: false,
         method,
-        authority: "api.example",
+        authority: &HeaderValue::from_static("api.example"),
         id: &HeaderValue::from_static("id"),
         via: &Via::new("x"),
         reads_response: inspected,

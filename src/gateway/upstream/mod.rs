@@ -128,10 +128,10 @@ impl Pool {
         let tls = tls.of(&spec).map_err(|error| error.to_string())?;
         let series = site.stats.series(SeriesKind::Upstream, &spec.name);
         let known = before.map_or(&[][..], |pool| &pool.targets);
-        let targets: Vec<Target> =
-            spec.targets.iter().filter_map(|target| Target::new(&spec, target, known, site.stats)).collect();
         let same = before.filter(|pool| client_settings(&pool.spec) == client_settings(&spec));
         let names = same.map_or_else(|| Names::new(spec.dns_refresh, site.control.clone()), |pool| pool.names.clone());
+        let targets: Vec<Target> =
+            spec.targets.iter().filter_map(|target| Target::new(&spec, target, known, site.stats, &names)).collect();
         let lanes = (0..site.workers)
             .map(|worker| {
                 let kept = same.and_then(|pool| pool.lanes.get(worker));
@@ -215,20 +215,21 @@ impl Pool {
             let target = self.targets.get(at).ok_or(Refusal::Internal)?;
             attempts.target = Some(Arc::clone(&target.name));
             let cleared = left.take().ok_or(Refusal::Internal)?;
-            let url = cleared.url(&target.base)?;
+            let url = cleared.url(&target.address.url)?;
             let (method, upload) = (cleared.method.clone(), cleared.body.upload());
             // PERF: a copy of all fields is only made where it may be needed.
             let asked = cleared.asks_for_tunnel;
             let may_repeat = attempts.retries < self.spec.retries.attempts
                 && !asked
                 && (retry::is_idempotent(&method) || self.targets.len() > 1 || self.spec.is_secure());
-            let request = if may_repeat {
+            let mut request = if may_repeat {
                 let request = cleared.copy(url);
                 left = Some(cleared);
                 request
             } else {
                 cleared.into_request(url)
             };
+            target.address.name_in(request.headers_mut());
             let kind = match attempts.retries {
                 _ if asked => Use::Tunnel,
                 0 => Use::Pooled,

@@ -29,9 +29,17 @@ struct Inner {
     /// Where look-ups block. Not a worker: its end would wait for a name server that hangs.
     control: Handle,
     known: Mutex<HashMap<Box<str>, Entry>>,
+    /// What the client calls in short; the position is in the name. It grows by a few bytes with a place that a reload brings.
+    shorts: Mutex<Vec<Place>>,
     /// Counts connections, so that they go to the addresses of a name in turn.
     turn: AtomicUsize,
 }
+
+/// A host, as it stands in a URL, with its port.
+type Place = (Box<str>, u16);
+
+/// No name system knows it (RFC 2606), so that no target is called so.
+const SHORT: &str = ".invalid";
 
 #[derive(Default)]
 struct Entry {
@@ -55,7 +63,48 @@ impl Names {
     }
 
     pub(super) fn with(refresh: Duration, control: Handle, look_up: Box<LookUp>) -> Self {
-        Self(Arc::new(Inner { refresh, look_up, control, known: Mutex::default(), turn: AtomicUsize::new(0) }))
+        Self(Arc::new(Inner {
+            refresh,
+            look_up,
+            control,
+            known: Mutex::default(),
+            shorts: Mutex::default(),
+            turn: AtomicUsize::new(0),
+        }))
+    }
+
+    /// A short name for a host and port, by which only the client knows them, and only for clear text: TLS must be spoken with
+    /// who is meant. The same place has the same name.
+    ///
+    /// PERF: the client makes text of its URL and reads it anew twice for each request, and hashes it to find a connection. With
+    /// an address and a port in it that was a twelfth of all instructions.
+    pub fn shorten(&self, host: &str, port: u16) -> String {
+        let mut shorts = self.0.shorts.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = shorts.iter().position(|(name, at)| **name == *host && *at == port);
+        let position = known.unwrap_or_else(|| {
+            shorts.push((host.into(), port));
+            shorts.len() - 1
+        });
+        format!("t{position}{SHORT}")
+    }
+
+    /// What was shortened; what was not is itself, at a port that the client knows.
+    fn lengthen(&self, name: &str) -> Place {
+        let position = name.strip_suffix(SHORT).and_then(|name| name.strip_prefix('t')).and_then(|n| n.parse().ok());
+        let shorts = self.0.shorts.lock().unwrap_or_else(PoisonError::into_inner);
+        position.and_then(|position: usize| shorts.get(position).cloned()).unwrap_or_else(|| (name.into(), 0))
+    }
+
+    /// Where to connect to, in the order in which it is to be tried.
+    pub(super) async fn places(&self, name: &str) -> Result<Vec<SocketAddr>, Arc<str>> {
+        let (name, port) = self.lengthen(name);
+        let bare = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(&name);
+        if let Ok(address) = bare.parse() {
+            return Ok(vec![SocketAddr::new(address, port)]);
+        }
+        let found = self.addresses(&name).await?;
+        let turn = self.0.turn.fetch_add(1, Ordering::Relaxed);
+        Ok(in_turn(&found, turn).into_iter().map(|place| SocketAddr::new(place.ip(), port)).collect())
     }
 
     /// The addresses of a name, of now or of not long ago.
@@ -134,9 +183,8 @@ impl Resolve for Names {
     fn resolve(&self, name: Name) -> Resolving {
         let names = self.clone();
         Box::pin(async move {
-            let found = names.addresses(name.as_str()).await.map_err(|why| io::Error::other(&*why))?;
-            let turn = names.0.turn.fetch_add(1, Ordering::Relaxed);
-            Ok(Box::new(in_turn(&found, turn).into_iter()) as Addrs)
+            let places = names.places(name.as_str()).await.map_err(|why| io::Error::other(&*why))?;
+            Ok(Box::new(places.into_iter()) as Addrs)
         })
     }
 }

@@ -4,8 +4,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use http::header::HOST;
+use http::{HeaderMap, HeaderValue};
+
 use super::breaker::{Breaker, Ended, Ticket};
 use super::health::Health;
+use super::names::Names;
 use crate::rules::{self, CircuitBreaker, HealthCheck};
 use crate::stats::{self, Circuit, Stats};
 
@@ -14,9 +18,10 @@ use crate::stats::{self, Circuit, Stats};
 pub struct Target {
     /// Its URL, as it was written.
     pub name: Arc<str>,
-    // PERF: parsed once; only path and query are set for a request.
-    /// Its URL, as it is used.
+    /// Its URL, as it is asked for its health.
     pub base: reqwest::Url,
+    /// How the client is told of it.
+    pub address: Address,
     /// Its share.
     pub weight: u32,
     /// What is known of it.
@@ -26,18 +31,56 @@ pub struct Target {
 impl Target {
     /// A target of this upstream. `before` are the targets of the upstream that it replaces. `None`: it is no URL, which `rules`
     /// has refused.
-    pub fn new(spec: &rules::Upstream, target: &rules::Target, before: &[Self], stats: &Stats) -> Option<Self> {
+    pub fn new(
+        spec: &rules::Upstream,
+        target: &rules::Target,
+        before: &[Self],
+        stats: &Stats,
+        names: &Names,
+    ) -> Option<Self> {
         let known = before.iter().find(|known| *known.name == *target.url && known.standing.is_judged_by(spec));
         let standing = known.map_or_else(
             || Arc::new(Standing::new(spec, stats.target(&spec.name, &target.url))),
             |known| Arc::clone(&known.standing),
         );
+        let base = reqwest::Url::parse(&target.url).ok()?;
         Some(Self {
             name: Arc::from(&*target.url),
-            base: reqwest::Url::parse(&target.url).ok()?,
+            address: Address::of(&base, names)?,
+            base,
             weight: target.weight,
             standing,
         })
+    }
+}
+
+/// Where the client is sent for a target.
+#[derive(Debug, Clone)]
+pub struct Address {
+    /// PERF: parsed once; only path and query are set for a request.
+    pub url: reqwest::Url,
+    /// What it is called in Host, if the URL does not say so.
+    pub host: Option<HeaderValue>,
+}
+
+impl Address {
+    /// Of the target with this URL. In clear text the client is given a short name for it, see [`Names::shorten`].
+    pub fn of(base: &reqwest::Url, names: &Names) -> Option<Self> {
+        if base.scheme() != "http" {
+            return Some(Self { url: base.clone(), host: None });
+        }
+        let (host, port) = (base.host_str()?, base.port_or_known_default()?);
+        let url = reqwest::Url::parse(&format!("http://{}/", names.shorten(host, port))).ok()?;
+        // A port that goes without saying is not said (RFC 9110 section 7.2).
+        let said = base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        Some(Self { url, host: Some(HeaderValue::try_from(said).ok()?) })
+    }
+
+    /// Says who is meant, unless the fields say so already (`preserve_host`).
+    pub fn name_in(&self, fields: &mut HeaderMap) {
+        if let Some(host) = &self.host {
+            fields.entry(HOST).or_insert_with(|| host.clone());
+        }
     }
 }
 

@@ -106,6 +106,36 @@ fn scripted(
     Names::with(refresh, control.clone(), Box::new(answer))
 }
 
+/// Gives an upstream another resolver.
+fn ask_instead(pool: &mut Arc<Pool>, names: Names) {
+    let pool = Arc::get_mut(pool).expect("not shared yet");
+    for target in &mut pool.targets {
+        target.address = target::Address::of(&target.base, &names).expect("a target");
+    }
+    pool.names = names;
+    pool.renew();
+}
+
+#[test]
+fn a_target_in_clear_text_is_called_by_a_short_name_and_named_in_host() {
+    let bench = Bench::new();
+    let names = Names::new(Duration::from_secs(1), bench.runtime.handle().clone());
+    let address = |url: &str| {
+        let address = target::Address::of(&url.parse().unwrap(), &names).unwrap();
+        (address.url.to_string(), address.host.map(|host| host.to_str().unwrap().to_owned()))
+    };
+    let short = |n: usize, host: &str| (format!("http://t{n}.invalid/"), Some(host.to_owned()));
+    assert_eq!(address("http://10.0.0.1:8080"), short(0, "10.0.0.1:8080"));
+    assert_eq!(address("http://[::1]:8080"), short(1, "[::1]:8080"));
+    assert_eq!(address("http://orders.internal:80"), short(2, "orders.internal"));
+    assert_eq!(address("http://10.0.0.1:8080"), short(0, "10.0.0.1:8080"));
+    assert_eq!(address("https://orders.internal:8443"), ("https://orders.internal:8443/".into(), None));
+    let place = |name: &str| bench.runtime.block_on(names.places(name)).map(|places| places[0].to_string());
+    assert_eq!(place("t0.invalid").as_deref(), Ok("10.0.0.1:8080"));
+    assert_eq!(place("t1.invalid").as_deref(), Ok("[::1]:8080"));
+    assert!(place("t9.invalid").is_err());
+}
+
 #[test]
 fn a_name_that_moves_is_followed_and_the_old_connections_end() {
     let old = Server::start(loopback(1, 0), GOOD);
@@ -117,12 +147,8 @@ fn a_name_that_moves_is_followed_and_the_old_connections_end() {
     let names = scripted(bench.runtime.handle(), Duration::from_millis(50), move |_| Ok(vec![*now.lock().unwrap()]));
     let site = Site { stats: &bench.stats, workers: 1, control: bench.runtime.handle() };
     let mut pool = Pool::build(spec, &Tls::none().expect("tls"), site, None).expect("clients");
-    {
-        let pool = Arc::get_mut(&mut pool).expect("not shared yet");
-        pool.names = names;
-        pool.spec.dns_refresh = Duration::from_millis(50);
-        pool.renew();
-    }
+    Arc::get_mut(&mut pool).expect("not shared yet").spec.dns_refresh = Duration::from_millis(50);
+    ask_instead(&mut pool, names);
     pool.start(bench.runtime.handle());
     for _ in 0..20 {
         assert_eq!(bench.get(&pool), Ok(200));
@@ -163,11 +189,7 @@ fn a_name_server_that_hangs_is_asked_once_and_waited_for_in_bounds() {
     });
     let site = Site { stats: &bench.stats, workers: 1, control: bench.runtime.handle() };
     let mut pool = Pool::build(spec, &Tls::none().expect("tls"), site, None).expect("clients");
-    {
-        let pool = Arc::get_mut(&mut pool).expect("not shared yet");
-        pool.names = names;
-        pool.renew();
-    }
+    ask_instead(&mut pool, names);
     for _ in 0..5 {
         let began = std::time::Instant::now();
         assert_eq!(bench.get(&pool), Err(Refusal::UpstreamTimeout));
