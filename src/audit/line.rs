@@ -111,9 +111,11 @@ fn text(out: &mut Vec<u8>, before: &[u8], value: &str) {
 /// PERF: eight bytes at a time, the last ones of a text perhaps twice.
 fn is_plain(bytes: &[u8]) -> bool {
     let (words, _) = bytes.as_chunks::<8>();
-    match (bytes.last_chunk::<8>(), bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        (Some(last), _, _) => words.iter().all(are_plain) && are_plain(last),
-        (None, Some([a, b, c, d]), Some([e, f, g, h])) => are_plain(&[*a, *b, *c, *d, *e, *f, *g, *h]),
+    match (bytes.last_chunk(), bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(last), _, _) => words.iter().chain([last]).all(|word| are_plain(u64::from_le_bytes(*word))),
+        (None, Some(front), Some(back)) => {
+            are_plain(u64::from(u32::from_le_bytes(*front)) | u64::from(u32::from_le_bytes(*back)) << 32)
+        }
         (None, _, _) => !bytes.iter().any(|b| is_escaped(*b)),
     }
 }
@@ -121,13 +123,12 @@ fn is_plain(bytes: &[u8]) -> bool {
 /// Whether none of eight bytes is escaped. In a word, the highest bit of each byte is free to say so: a byte below another number
 /// borrows when that is taken away from it, which cannot be told from the borrow of a neighbour, but a neighbour that borrows is
 /// escaped itself.
-const fn are_plain(bytes: &[u8; 8]) -> bool {
+const fn are_plain(word: u64) -> bool {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
     const fn below(word: u64, n: u8) -> u64 {
         word.wrapping_sub(ONES * n as u64) & !word
     }
-    let word = u64::from_le_bytes(*bytes);
     let escaped = below(word, b' ') | below(word ^ (ONES * b'"' as u64), 1) | below(word ^ (ONES * b'\\' as u64), 1);
     escaped & HIGH == 0
 }

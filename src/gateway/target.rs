@@ -36,7 +36,10 @@ pub struct Named {
 
 /// The Host field that was read last. PERF: clients say the same one over and over.
 #[derive(Debug, Default)]
-pub struct LastNamed(Mutex<Option<(Box<[u8]>, Arc<Named>)>>);
+pub struct LastNamed(Mutex<Option<KnownName>>);
+
+/// A field as it was written, and what it says.
+type KnownName = (Box<[u8]>, Arc<Named>);
 
 impl LastNamed {
     fn read(&self, line: &HeaderValue) -> Result<Arc<Named>, TargetError> {

@@ -59,12 +59,12 @@ impl Marks {
 /// PERF: two loads that overlap; a loop over bytes costs more than all the looking.
 fn padded(bytes: &[u8]) -> [u8; LANES] {
     let both = |front: u64, back: u64| (u128::from(front) | u128::from(back) << 64).to_le_bytes();
-    if let (Some(front), Some(back)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        both(u64::from_le_bytes(*front), u64::from_le_bytes(*back))
-    } else if let (Some(front), Some(back)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        both(u32::from_le_bytes(*front).into(), u32::from_le_bytes(*back).into())
-    } else {
-        both(bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0)
+    match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(front), Some(back)) => both(u64::from_le_bytes(*front), u64::from_le_bytes(*back)),
+        _ => match (bytes.first_chunk(), bytes.last_chunk()) {
+            (Some(front), Some(back)) => both(u32::from_le_bytes(*front).into(), u32::from_le_bytes(*back).into()),
+            _ => both(bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0),
+        },
     }
 }
 
