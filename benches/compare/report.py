@@ -71,7 +71,7 @@ def article(x, goals):
 def svg(bars):
     """Horizontal bars, the shortest on top, readable on light and dark ground."""
     bars = sorted(bars, key=lambda bar: bar[1])
-    width, left, row, top = 860, 300, 30, 44
+    width, left, row, top = 890, 330, 30, 44
     scale = (width - left - 90) / max(value for _, value, _ in bars)
     height = top + row * len(bars) + 14
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" aria-label="CPU microseconds a request">',
